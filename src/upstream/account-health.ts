@@ -9,7 +9,7 @@ export interface AccountObserver {
   probeIfStale(): void;
 }
 
-/** How often one call is let through in an outage and in a pause, in ms, as a half-open circuit breaker does. */
+/** How often a half-open call is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
 const HALF_OPEN_INTERVAL_MS = 1_000;
 
 /**
@@ -21,7 +21,7 @@ export class AccountHealth {
   readonly #observer: AccountObserver;
   readonly prober: Prober;
   #status = NEW_ACCOUNT;
-  /** How long all outages that are over have lasted, in ms. */
+  /** The total duration of past outages, in ms. */
   #outagesMs = 0;
   /* Moments on the clock of `performance.now()`. */
   #outageSince = 0;
@@ -54,8 +54,8 @@ export class AccountHealth {
   /**
    * Admits a call. In an outage and in a pause only one a second: a service may refuse nothing but our probes.
    *
-   * @param canBeSent does no limit of our own keep this call from the service? Otherwise it would show nothing.
-   * @returns is it the half-open call of this second? @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
+   * @param canBeSent is false if a limit of our own keeps the call from the service: then it would show nothing
+   * @returns whether it is the half-open call of this second @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
    */
   admit(canBeSent = true): boolean {
     const now = performance.now();
@@ -69,12 +69,12 @@ export class AccountHealth {
     return true;
   }
 
-  /** Admits another half-open call at once, because the last one had no chance of showing that the service is well. */
+  /** Admits another half-open call at once, because the last one was inconclusive. */
   halfOpenAgain(): void {
     this.#nextHalfOpenAt = 0;
   }
 
-  /** Pauses the account after a 429, unless it responded within the last second: then one caller is limited. */
+  /** Pauses the account after a 429, unless it responded within the last second: then the limit is about one caller. */
   pause(ms: number): void {
     this.prober.start();
     const now = performance.now();

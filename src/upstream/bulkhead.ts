@@ -2,16 +2,16 @@ import { DeviceTrustError } from '../errors.ts';
 
 type Waiting = PromiseWithResolvers<void>;
 
-/** Limits the calls that run and that wait. Operations take turns in the queue, so a bot with a hundred calls starves nobody. */
+/** Limits the calls in flight and in the queue. Operations take turns, so that one with a hundred calls starves no other. */
 export class Bulkhead {
   readonly maxInFlight: number;
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
-  /** The waiting calls of each request; the request with the next turn comes first. */
+  /** The queued calls of each operation; the operation with the next turn comes first. */
   readonly #queues = new Map<object, Set<Waiting>>();
 
-  /** @param maxQueue by default as many as may run: each of them waits for one call then, which is within its deadline */
+  /** @param maxQueue by default `maxInFlight`: so each waits for the end of one call, which is within its deadline */
   constructor(maxInFlight: number, maxQueue = maxInFlight) {
     this.maxInFlight = maxInFlight;
     this.#maxQueue = maxQueue;
@@ -25,12 +25,12 @@ export class Bulkhead {
     return this.#queued;
   }
 
-  /** Would a call of an operation that has none be refused, or take the place of another call? */
+  /** Would the first call of an operation be refused, or evict another call? */
   get isFull(): boolean {
     return this.#inFlight >= this.maxInFlight && this.#queued >= this.#maxQueue;
   }
 
-  /** Lets a call run if it need not wait. Then it ends with `release`. */
+  /** Admits a call if it need not wait. Then `release` ends it. */
   tryEnter(): boolean {
     if (this.#inFlight >= this.maxInFlight) return false;
     this.#inFlight += 1;
@@ -56,7 +56,7 @@ export class Bulkhead {
     }
   }
 
-  /** Ends a call that has run. A call of the queue replaces it. `#inFlight` stays, so that no newer call can overtake it. */
+  /** Ends a call. One of the queue replaces it with `#inFlight` unchanged, so that no newer call can overtake it. */
   release(): void {
     const [first] = this.#queues;
     if (!first) {
@@ -64,21 +64,21 @@ export class Bulkhead {
       return;
     }
     const [operation, queue] = first;
-    // The operation goes to the end, so that all of them take turns.
+    // To the end, so that operations take turns.
     this.#queues.delete(operation);
     this.#queues.set(operation, queue);
     const [next] = queue;
     if (!next) return;
     this.#remove(operation, next);
-    // undici can use the socket of the call that ended from the next turn on. Before that, this call would open another one.
+    // undici can reuse the socket of the ended call from the next turn on. Before that, this call would open another one.
     setImmediate(next.resolve);
   }
 
-  /** Drops the newest call of the operation that has most in the queue. False if the new call's own operation has as many. */
+  /** Sheds the newest call of the operation with the most in the queue. False if the new call's operation has as many. */
   #makeRoomFor(operation: object): boolean {
     const own = this.#queues.get(operation)?.size ?? 0;
     const [largest] = [...this.#queues].sort(([, a], [, b]) => b.size - a.size);
-    // With a difference of one, the two operations would only change places.
+    // With a difference of one, the two operations would only swap places.
     const newest = largest && largest[1].size > own + 1 ? [...largest[1]].at(-1) : undefined;
     if (!largest || !newest) return false;
     this.#remove(largest[0], newest);

@@ -23,7 +23,7 @@ export interface Account {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The most that all responses to one GraphQL request may weigh together, in bytes. A documented one weighs 8 KB at most. */
+/** The total weight of all responses to one GraphQL request, in bytes. A documented one weighs 8 KB at most. */
 export const MAX_RESPONSES_WEIGHT = 2 * 1024 * 1024;
 
 /** The limits that the upstream calls of one GraphQL request share, and the recorder of that request. */
@@ -41,7 +41,7 @@ export class RequestScope {
     return this.#cancellation.signal;
   }
 
-  /** The client disconnected: aborts the upstream calls under way, except probes. */
+  /** Aborts the upstream calls in flight, except probes, after the client has disconnected. */
   cancel(): void {
     this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
   }

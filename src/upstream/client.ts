@@ -28,7 +28,7 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   /** The path of calls as the service's document has it, with names in braces in the place of ids. */
   readonly pathTemplate: string;
   readonly metrics: UpstreamMetrics;
-  /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
+  /** The calls in flight at once in one region; as many may wait in its queue. */
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined for no limit. */
   readonly quota: Quota | undefined;
@@ -40,10 +40,10 @@ export type SharedOptions = Omit<
   'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'
 >;
 
-/** After half of the deadline without an answer probes ask whether the service is well, but at most after this, in ms. */
+/** A call without an answer starts probes after half of its deadline, or after this if it is sooner, in ms. */
 const MAX_PROBE_AFTER_MS = 700;
 
-/** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
+/** The client of one upstream service, with its sockets and a bulkhead for each region. It opens sockets as requests need them. */
 export class UpstreamClient<Configured extends Account = Account> {
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions<Configured>;
@@ -70,7 +70,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     return id == null ? first : this.#accounts.get(id);
   }
 
-  /** Replaces all accounts at once, and probes them. Calls under way keep theirs. */
+  /** Replaces all accounts at once, and probes them. Calls in flight keep theirs. */
   replace(accounts: readonly Configured[]): void {
     this.#accounts = byId(accounts);
     this.health.replace(this.#probesOf(accounts));
@@ -85,11 +85,11 @@ export class UpstreamClient<Configured extends Account = Account> {
       const health = this.health.find(id);
       if (evidence === 'well') health?.recordResponse();
       else if (evidence !== 'inconclusive') this.health.requestProbe(id);
-      // It showed nothing, or not enough, so another call has to find out whether the service works again.
+      // Inconclusive, so another half-open call may follow at once.
       if (evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
       return result;
     } catch (error) {
-      // Probes find out whether it is the service that is not well. A pause is no such failure.
+      // Probes find out whether the service is at fault. A pause is no failure of the service.
       if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
       throw error;
     }
@@ -113,9 +113,9 @@ export class UpstreamClient<Configured extends Account = Account> {
 
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;
-    // A call that had to wait in the queue is late because of our own limit.
+    // A call that was queued is late because of our own limit.
     const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
-    // Other calls wait for the result of the half-open one, so it goes on when its caller leaves.
+    // Other calls wait for the result of the half-open one, so it goes on when its client disconnects.
     const deadline = startDeadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
@@ -135,7 +135,7 @@ export class UpstreamClient<Configured extends Account = Account> {
         bulkhead.release();
       }
     } catch (error) {
-      // A limit of our own kept it from the service.
+      // A limit of our own kept the half-open call from the service.
       if (isHalfOpen && !isUpstreamFailure(error)) health?.halfOpenAgain();
       throw error;
     } finally {
@@ -144,7 +144,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     }
   }
 
-  /** Reports a call that is under way when it ends: in its operation, its span and the metrics. */
+  /** Reports the end of a call in its operation, its span and the metrics. */
   async #report(request: UpstreamRequest, response: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
     const { service, pathTemplate, metrics } = this.#options;
     const { region, origin } = request.account;

@@ -1,13 +1,13 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 
-/** Tells how late this process is. */
+/** Measures the lag of this process. */
 export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'>;
 
-/** A lag up to this does not excuse that something is late, unless it is half of the deadline, in ms. */
+/** The shortest lag that excuses a late answer, unless half of the deadline is shorter, in ms. */
 const MIN_LAG_MS = 250;
 
-/** Starts the time of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurs`, else with UPSTREAM_TIMEOUT. */
+/** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurs`, else with UPSTREAM_TIMEOUT. */
 export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => boolean, cancellation?: AbortSignal) {
   const ending = new AbortController();
   const startedAt = performance.now();
@@ -18,7 +18,7 @@ export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => bo
     const code = isOurs() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
     ending.abort(new DeviceTrustError(code, { internal: `no answer within ${ms} ms` }));
   };
-  // After a lag, a response that has arrived meanwhile is read first.
+  // After a lag, a response that has arrived is read first.
   const timer = setTimeout(() => setImmediate(expire), ms);
   return {
     signal: ending.signal,

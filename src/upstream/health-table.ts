@@ -49,7 +49,7 @@ type Row = Readonly<Partial<Record<HealthState, HealthState>>>;
 
 const always = (state: HealthState): Row => ({ unknown: state, well: state, refused: state, outage: state });
 
-/** The state that follows each state. Where there is none, the evidence changes nothing. */
+/** The next state for each state. Where there is none, the evidence changes nothing. */
 const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
   well: always('well'),
   refused: always('refused'),

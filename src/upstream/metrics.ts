@@ -5,7 +5,7 @@ import { type Evidence, HEALTH_STATES, type HealthStatus } from './health-table.
 const WINDOWS = ['second', 'day'] as const;
 export type Window = (typeof WINDOWS)[number];
 
-/** What a call came to: its status, or the error with which it ended. */
+/** The outcome of a call: the class of its status, or its error. */
 export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
 
 interface WatchedService {

@@ -26,7 +26,7 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
   // The service responds, but its answer cannot be read.
   if (unreadable !== undefined && status < 500) return { evidence: 'inconclusive', reason: unreadable };
   if ([401, 403, 404].includes(status)) return { evidence: 'refused', reason };
-  // Any other 4xx is about this request, or about how many there are, and so no outage.
+  // Any other 4xx is about this request or a rate limit, and so no outage.
   if (status >= 400 && status < 500) return { evidence: 'inconclusive', reason };
   return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }
@@ -48,7 +48,7 @@ export async function sendProbe(
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, why, internal: reason = code } = error;
-    // That there is no such host is an answer of the look-up, however long it took.
+    // The look-up has answered, however long it took.
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
     if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: 'this process was late' };
     if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
@@ -62,9 +62,9 @@ export async function sendProbe(
 
 /** The time between the first two probes, and the minimum between any two of an account, in ms. */
 const MIN_INTERVAL_MS = 300;
-/** How often an account is probed that does not respond, or while another account of its service is down, in ms. */
+/** The interval for an account that does not respond, or while another account of its service is down, in ms. */
 const USUAL_INTERVAL_MS = 1_000;
-/** How often an account is probed that is refused, in ms. */
+/** The interval for an account that is refused, in ms. */
 const REFUSED_INTERVAL_MS = 10_000;
 
 /** Options that all accounts of a service share. */
@@ -93,7 +93,7 @@ export class Prober {
   #isRunning = false;
   #isClosed = false;
   #lastSentAt = Number.NEGATIVE_INFINITY;
-  /** Aborts the probes under way. */
+  /** Aborts the probes in flight. */
   #sending = new AbortController();
   /** Ends the wait for the next probe. */
   #wake = () => {};
@@ -104,12 +104,11 @@ export class Prober {
     this.#account = account;
   }
 
-  /** The question, with the region and the address of the account. */
   get probe(): Probe {
     return this.#probe;
   }
 
-  /** Has probes sent until the account responds. */
+  /** Sends probes until the account responds. */
   start(): void {
     if (this.#isClosed) return;
     if (!this.#isRunning) void this.#run();
@@ -127,7 +126,7 @@ export class Prober {
     this.#wake();
   }
 
-  /** Replaces the probe, after a rotation, and sends it. */
+  /** Replaces the probe after a rotation, and sends the new one. */
   replace(probe: Probe): void {
     this.#probe = probe;
     this.#sending.abort();
@@ -136,7 +135,7 @@ export class Prober {
     this.#wake();
   }
 
-  /** Ends the probes under way, and sends no more. */
+  /** Aborts the probes in flight, and sends no more. */
   close(): void {
     this.#isClosed = true;
     this.#sending.abort();

@@ -11,7 +11,7 @@ const PROBE_INTERVAL_MS = 1_000;
 const RETRY_AFTER_MS = 500;
 const DISCONNECTED = 'no connection';
 
-/** Takes the calls that are counted in the window under way, and the ms until it ends. */
+/** Gets the calls counted in the current window, and the ms until it ends. */
 type Learn<Rest> = (calls: number, msLeft: number) => Rest;
 
 export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
@@ -23,7 +23,7 @@ export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
 export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
   const [{ Redis }, limiters] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
   const redis = new Redis(url, {
-    // A count that waits for a connection, or is sent again after it broke, is of no use to its call.
+    // A count that waits for a connection, or is sent again after a disconnect, comes too late for its call.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => RETRY_AFTER_MS,
@@ -52,7 +52,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
   const limiterOf = (keyPrefix: string, duration: number) =>
     new limiters.RateLimiterRedis({ storeClient: redis, keyPrefix, points: 1, duration });
 
-  /** Counts, and reports whether an answer came in time. */
+  /** Counts, and reports whether the answer came in time. */
   const count = async <Rest>(limiter: RateLimiterRedis, key: string, calls: number, learn: Learn<Rest>) => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
@@ -76,7 +76,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
   const prober = limiterOf('device-trust', 1);
   let isAnswered = true;
   const probe = async () => {
-    // An answer has a second from now on, and is read before the next probe, however late this process is.
+    // The answer has a second from now on, and is read before the next probe, however late this process is.
     timer.refresh();
     if (isAnswered) {
       isAnswered = false;
@@ -113,7 +113,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
 }
 
 /**
- * The word with which an answer refuses, such as READONLY, or the code of a failed connection. Never a message, which can hold data.
+ * The first word of a refusal, such as READONLY, or the code of a failed connection. Never a message, which can hold data.
  * Redis before version 7 wraps the word if a script is refused: `ERR Error running script …: -READONLY …`.
  */
 function causeOf(error: unknown): string | undefined {

@@ -15,7 +15,7 @@ interface Limit {
   readonly count: ReturnType<QuotaStore['counter']> | undefined;
 }
 
-/** The rest of a window that ends on the clock of `performance.now()`. A call that is one too many makes it negative. */
+/** The calls left in a window, which ends on the clock of `performance.now()`. A call too many makes it negative. */
 interface Rest {
   readonly left: number;
   readonly endsAt: number;
@@ -27,7 +27,7 @@ type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExcee
 
 export type Quota = ReturnType<typeof createQuota>;
 
-/** The quota of one service, by account. While the store is away, it goes on alone from the rest that it last knew. */
+/** The quota of one service, by account. While the store is away, this process counts on alone from the last known rest. */
 function createQuota(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
   const limitOf = (window: Window, ms: number, calls: number | undefined): Limit[] =>
     calls === undefined
@@ -74,7 +74,7 @@ function createQuota(service: string, { perSecond, perDay }: QuotaLimits, metric
     /** Is a limit of this account known to be used up? */
     isUsedUp: (account: string) => usedUp(account) !== undefined,
     check,
-    /** Counts a call that is about to be sent, and refuses it if it is one too many. */
+    /** Counts a call that is about to be sent, and refuses it beyond a limit. */
     take: async (account: string) => {
       check(account);
       for (const limit of limits) {

@@ -3,13 +3,12 @@ import { AccountHealth, type AccountObserver } from './account-health.ts';
 import type { HealthStatus } from './health-table.ts';
 import type { Probe, ProberOptions } from './prober.ts';
 
-/** Each account with the question that probes it. The first one is the default account. */
+/** Each account with its probe. The first one is the default account. */
 type Probes = readonly (readonly [account: string, probe: Probe])[];
 
-/** Longer than a short failure of a service lasts, and short enough that a rollout during an outage still gets its replicas. */
+/** Longer than most short failures of a service, and short enough that a rollout during an outage still gets its replicas. */
 const GRACE_MS = 15_000;
 
-/** The accounts whose health is established, and the places where it is reported. */
 export interface ServiceHealthOptions extends ProberOptions {
   readonly probes: Probes;
   /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
@@ -45,7 +44,7 @@ export class ServiceHealth implements AccountObserver {
     return this.#accounts.get(account);
   }
 
-  /** Has an account probed, because a call for it has failed or is late, and with it every account of the service. */
+  /** Probes an account after a failed or late call, and every other account of the service without a recent probe. */
   requestProbe(account: string): void {
     this.find(account)?.prober.start();
     this.probeIfStale();

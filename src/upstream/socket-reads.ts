@@ -2,15 +2,15 @@ import type { Socket } from 'node:net';
 import { errors } from 'undici';
 
 /**
- * Puts itself between a socket and undici, which reads a head without end and takes an unasked `100 Continue` for an error, although
- * any interim response may come unasked (RFC 9110, 15.2). It skips all others but a 101, so a 100 becomes a 102 here.
+ * Intercepts the reads of undici, which bounds no head and takes an unsolicited `100 Continue` for an error, although
+ * interim responses may be unsolicited (RFC 9110, 15.2). It skips all others but a 101, so a 100 becomes a 102 here.
  *
  * @param maxBytes the most that the socket may receive for one call; beyond it the socket is closed
  * @param maxLines the same for its lines, of which heads, chunk framing and trailers consist: undici takes 160 bytes for each
  */
 export function guardReads(socket: Socket, maxBytes: number, maxLines: number): void {
   const read = socket.read.bind(socket);
-  // Sound: `write` gets its arguments as they came.
+  // Sound: the arguments are passed on unchanged.
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
   let isNewCall = true;
   let bytesOfCall = 0;

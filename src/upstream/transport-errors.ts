@@ -20,19 +20,19 @@ export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
 const CONNECTION_FAILURES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/;
 
-/** Failures of this machine. As the upstream's, idle connections or our own firewall would look like its outage. */
+/** Failures of this machine. Otherwise idle connections or our own firewall would look like an outage. */
 const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH|ENETDOWN|EPERM|EACCES)$/;
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
 
-/** The codes of an error: of each attempt, if several addresses were tried. Without IPv6 those for IPv6 fail here, and show nothing. */
+/** The codes of an error: of each attempt, if several addresses were tried. Without IPv6 those for IPv6 fail on this machine, and show nothing. */
 function codesOf(cause: unknown): string[] {
   const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(propertiesOf);
   const others = attempts.filter(({ code, address }) => !(WITHOUT_IPV6.test(`${code}`) && isIPv6(`${address}`)));
   return (others.length > 0 ? others : attempts).map(({ code }) => `${code}`);
 }
 
-/** Codes of OpenSSL and Node for a handshake that fails. An outage does not look like that, but somebody between us and the service does. */
+/** Codes of OpenSSL and Node for a handshake that fails. They are no sign of an outage, but of an intermediary. */
 const HANDSHAKE_FAILURES =
   /^(ERR_SSL_|ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 

@@ -8,12 +8,12 @@ import { MAX_RESPONSES_WEIGHT, type RequestScope } from './call.ts';
 import { guardReads } from './socket-reads.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
-/** The response of an upstream, before anyone has checked whether it is as documented. */
+/** The response of an upstream, not yet compared with its contract. */
 export interface UpstreamResponse {
   readonly status: number;
   /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
-  /** Why a body that may hold an answer was not read. It must not count as better than it can have been. */
+  /** Why a body that may hold an answer was not read. It has to count as the worst answer that it may hold. */
   readonly unreadable?: string | undefined;
   /** For a 429: how long its account gets no request, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
@@ -33,7 +33,7 @@ const MAX_RAW_LINES = 2_048;
 const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
 /** The weight of each answer that the budget does not count. A documented one weighs 8 KB at most. */
 const USUAL_WEIGHT = 16_384;
-/** The values of an answer up to this length take no time that counts. */
+/** The values of an answer up to this length take negligible time. */
 const UNCOUNTED_BYTES = 2_048;
 
 /** Holds the weight that is left for further responses. */
@@ -44,7 +44,7 @@ const CONNECT_TIMEOUT_MS = 1_500;
 
 /** How long a socket may be idle, in ms: many servers close it after a second or two, and a request that crosses the close is lost. */
 const MAX_IDLE_MS = 500;
-/** The same if the upstream says in `Keep-Alive` that it keeps it longer. A firewall on the way may forget it without a word. */
+/** The same if the upstream says in `Keep-Alive` that it keeps it longer. A firewall on the way may drop it silently. */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
 /** The sockets to one address, which are opened as they are needed. The bulkheads limit how many are in use. */
@@ -149,7 +149,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     pool.dispatch(options, this);
   }
 
-  /** For how long this request has waited for a look-up, in ms. */
+  /** How long this request has waited for a look-up, in ms. */
   get lookupMs(): number {
     return this.#lookupMs ?? (this.#name?.totalWaitMs() ?? 0) - this.#lookupMsBefore;
   }
@@ -196,14 +196,14 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Takes what is beyond the weight of a usual answer from the budget, so that a long one keeps no usual one out. An answer that does not
-   * fit is aborted, and gives everything back, because others may fit.
+   * Charges the weight beyond that of a usual answer to the budget, so that a long one keeps no usual one out. An answer that
+   * does not fit is aborted and refunded, because others may fit.
    */
   #weigh(weight: number): void {
-    const taken = Math.max(0, this.#weight - USUAL_WEIGHT);
+    const charged = Math.max(0, this.#weight - USUAL_WEIGHT);
     this.#weight += weight;
     const needed = Math.max(0, this.#weight - USUAL_WEIGHT);
-    this.#budget.responsesWeightLeft -= needed - taken;
+    this.#budget.responsesWeightLeft -= needed - charged;
     if (this.#budget.responsesWeightLeft >= 0) return;
     this.#budget.responsesWeightLeft += needed;
     this.#chunks.length = 0;
@@ -265,5 +265,5 @@ export function retryAfterMs(header: unknown): number {
   return Math.min(Math.max(ms || 0, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
 
-/** The beginning of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
+/** The start of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
 const HAS_OBJECT = /\{[\s\0]*"/;
