@@ -13,7 +13,7 @@ import { isUpstreamFailure } from './transport-errors.ts';
 
 /** The part of a request's scope that a call uses. */
 export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
-  readonly operation: Pick<RequestScope['operation'], 'requestId' | 'recordCall' | 'startCallSpan'>;
+  readonly operation: Pick<RequestScope['operation'], 'caller' | 'requestId' | 'recordCall' | 'startCallSpan'>;
 };
 
 export interface UpstreamRequest {
@@ -131,7 +131,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(scope, deadline.signal);
+      if (wasQueued) await bulkhead.wait(scope.operation, deadline.signal);
       try {
         // The health may have changed while the call waited. Its caller could cancel it, so it is no half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
