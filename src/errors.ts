@@ -103,7 +103,6 @@ interface Details {
  */
 export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
-  /** For the log alone. */
   readonly internal: string | undefined;
   readonly why: FailedCall | undefined;
   readonly side: Side;

@@ -67,7 +67,7 @@ function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | unde
 }
 
 /** A 4xx blames the request. A bot controls content and number of requests, and so a firewall's 403 or a 429. */
-export function isClientError(status: number): boolean {
+function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
 

@@ -1,6 +1,6 @@
 import { CLIENT_TYPES } from './contract.ts';
 import { counts, decide, matches, type PolicyInput, type PolicySignal, type RiskPolicy, type Rule } from './policy.ts';
-import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
+import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** A risk policy and its decisions, as lines for an analyst. */
 
@@ -21,7 +21,7 @@ export interface Question {
 const NEWER = { code: null, confidence: 1, effect: null };
 const SIGNALS: readonly PolicySignal[] = [
   ...SIGNAL_CATALOGUE.map((row) => ({ ...row, name: row.code })),
-  ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
+  ...LEVELS.map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
 
 /** The rules in their order with their conditions, and in the first line the flaws that `bySignal` found. */

@@ -19,10 +19,7 @@ interface FinishedOperation {
 /** Where each part of the process defines its metrics. */
 export type MetricsRegistry = ReturnType<typeof createRegistry>;
 
-/**
- * A registry with the metrics of Node: memory, CPU time, event-loop lag. Every label has few values, none of which a client
- * chooses: a token in a label would be a leak, and unbounded values would exhaust the memory of Prometheus.
- */
+/** A registry with Node's own metrics. A label has few values, none of a client's choice: those would leak tokens, or exhaust Prometheus. */
 function createRegistry() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

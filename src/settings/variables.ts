@@ -1,35 +1,23 @@
 import { CAPTCHA_VARIABLES, captchaRules } from '../captcha/settings.ts';
-import { areTracesOff, type Environment } from '../config/names.ts';
-import { type RuleInput, readVariables } from '../config/parser.ts';
-import { anyText, choice, integer, ownSecret, port, ratio, type Table, type Values } from '../config/values.ts';
+import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
+import { anyText, choice, port, type Table, type Values } from '../config/values.ts';
 import { FINGERPRINT_VARIABLES, fingerprintRules } from '../fingerprint/settings.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
-import { TRACING_VARIABLES } from '../observability/settings.ts';
-import { CALLER_VARIABLES } from '../server/settings.ts';
+import { areTracesOff, LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
+import { SERVER_VARIABLES } from '../server/settings.ts';
 import { type Region, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
-
-const level = choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 
 /** Every variable. The parser, the type `Config` and the check of names follow from the rows. `deploy/README.md` explains them. */
 export const VARIABLES = {
   upstreamMode: { name: 'UPSTREAM_MODE', ...choice('live', 'sandbox'), default: 'live' },
-  host: { name: 'HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
-  port: { name: 'PORT', ...port(65_535), default: '4001' },
-  ...CALLER_VARIABLES,
   sandboxHost: { name: 'SANDBOX_HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
   sandboxPort: { name: 'SANDBOX_PORT', ...port(65_533), default: '4100' },
+  ...SERVER_VARIABLES,
   ...FINGERPRINT_VARIABLES,
   ...CAPTCHA_VARIABLES,
   ...UPSTREAM_VARIABLES,
   ...COST_VARIABLES,
-  maxBodyBytes: { name: 'MAX_BODY_BYTES', ...integer(1_024, 10_485_760), default: '524288' },
-  maxAnswerBytes: { name: 'MAX_ANSWER_BYTES', ...integer(1_024, 104_857_600), default: '8388608' },
-  maxConnections: { name: 'MAX_CONNECTIONS', ...integer(1, 100_000), default: '4096' },
-  shutdownGraceMs: { name: 'SHUTDOWN_GRACE_MS', ...integer(0, 30_000), default: '2000' },
-  adminPort: { name: 'ADMIN_PORT', ...port(65_535), default: '9464' },
-  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
-  logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
-  logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
+  ...LOG_VARIABLES,
   ...TRACING_VARIABLES,
 } as const satisfies Table;
 

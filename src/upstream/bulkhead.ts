@@ -4,8 +4,8 @@ type Waiting = PromiseWithResolvers<void>;
 type Operation = { readonly caller: string };
 
 /**
- * Limits the calls that run and that wait. Callers take turns, and so do the operations of one. A full queue drops a call of the caller
- * and operation with most in it, so neither a service nor a bot keeps others out. No library has such turns.
+ * Limits the calls that run and that wait. Callers take turns, and so do the operations of each, so neither a service with a thousand
+ * operations nor a bot with a hundred calls keeps others out.
  */
 export class Bulkhead {
   readonly maxInFlight: number;
