@@ -140,7 +140,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 }
 
 const LOOKUP_FAILS =
-  'A host name cannot be looked up, which is a problem of our own network: of its resolver, of a network policy, or of the name. The addresses that are known are used for 5 minutes, and then every call fails.';
+  'A host name cannot be looked up because of our network: the resolver, a network policy, or the name. The known addresses are used for 5 minutes, and then every call fails.';
 
 // Parts of sandbox mode are loaded where they are used.
 const openSandbox = async ({ sandboxHost: host, sandboxPort: port }: Config) =>

@@ -95,7 +95,7 @@ function readAll() {
   const config = attempt(readConfig);
   const path = config ? config.riskPolicyFile : process.env[VARIABLES.riskPolicyFile.name] || undefined;
   const policy = attempt(() => readPolicy(path));
-  return config && policy ? { config, policy } : refuseToStart('The configuration has to be corrected:', problems);
+  return config && policy ? { config, policy } : refuseToStart('Invalid configuration:', problems);
 }
 
 function refuseToStart(headline: string, sentences: readonly string[]): never {

@@ -93,7 +93,7 @@ export class CaptchaService {
   }
 
   /**
-   * Is this captcha id down, and every other one that would do? A bot could name whichever is down, and so avoid the
+   * Are this captcha id and every alternative down? A bot could name one that is down, and so avoid the
    * challenges of one that is well. One that never worked or is refused is not in use; a new one may be well.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
@@ -142,7 +142,7 @@ function logProblems(
   const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
   if (verdict.__typename === 'CaptchaFailed') {
     if (verdict.category === 'ILLEGAL_SIGN_TOKEN')
-      log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
+      log.warn(ids, 'captcha service rejects our signature: check the captcha key');
     else if (verdict.details.lotNumber !== lotNumber)
       log.warn({ ...ids, status }, 'captcha service answered for another lot number');
     else if (response.kind === 'rejection' && !response.isDocumented)

@@ -88,7 +88,7 @@ export function readVariables<Rows extends Table>(
 function mistakeIn({ secret, isExplained }: Variable, text: string, { issues }: z.ZodError): string {
   if (!secret && !isExplained) return JSON.stringify(text);
   const mistakes = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
-  return `a value that does not fit (${mistakes.join('; ')})`;
+  return `a wrong value (${mistakes.join('; ')})`;
 }
 
 /** Placeholders of older versions of the documentation. */
@@ -103,7 +103,7 @@ function placeholdersIn({ name, secret }: Variable, text: string): string[] {
     if (!isSecret && !isAddress) return [];
     const kind = isSecret ? 'a secret' : 'an address';
     const own = path === '' ? `${kind} of your own` : `a value of your own at ${path}`;
-    return `${name}: expected ${own}, but got the placeholder of the documentation.`;
+    return `${name}: expected ${own}, but got a placeholder from the documentation.`;
   });
 }
 

@@ -60,7 +60,7 @@ export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readon
     '',
     ...table([head, ...rows]),
     '',
-    idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
+    idle.length === 0 ? 'Every rule acted.' : 'Rules that never acted:',
     ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
   ];
   return { lines, flaws };

@@ -139,7 +139,7 @@ export const fingerprintResolvers: Resolvers<FingerprintContext> = {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
-      // trusted headers are about who looks at the device.
+      // trusted headers are about the viewer, not the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const outcome = await fingerprint.lookUp({ token, publicKey });
       // No union can carry a rejection here.

@@ -64,7 +64,7 @@ export class FingerprintService {
       this.metrics.recordShortenedReport();
       const { requestId } = scope.operation;
       const flaws = `device_basic: ${leftOut} values were left out or cut`;
-      this.#log.warn({ requestId, account: account.id, flaws }, 'a device reports more than is kept');
+      this.#log.warn({ requestId, account: account.id, flaws }, 'device report truncated');
     }
     for (const [kind, word] of differences) this.#recordDrift(kind, word);
     if (outcome.__typename === 'DeviceFingerprint') for (const one of outcome.signals) this.metrics.recordSignal(one);
@@ -78,7 +78,7 @@ export class FingerprintService {
     const cause = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
     if (word === undefined || this.#named.has(cause) || this.#named.size >= MAX_NAMED) return;
     this.#named.add(cause);
-    this.#log.warn({ cause }, 'the fingerprint service sent a word that its document does not have');
+    this.#log.warn({ cause }, 'the fingerprint service sent an undocumented value');
   }
 }
 

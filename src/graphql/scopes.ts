@@ -56,6 +56,6 @@ export function restrictReferences(
 
 function forbidden(): DeviceTrustError {
   const message =
-    'This field needs the scope risk:read, which this request does not have. The operator of this subgraph decides who has it.';
+    'This field needs the scope risk:read, which this request does not have. The operator of this subgraph grants it.';
   return new DeviceTrustError('FORBIDDEN', { message });
 }

@@ -63,7 +63,7 @@ export function createMetrics() {
   const duration = 'Duration of GraphQL operations, by root field and outcome';
   const seconds = histogram('operation_duration_seconds', duration, 'field', 'outcome');
   const operations = counter('operations_total', 'GraphQL operations, by caller and outcome', 'caller', 'outcome');
-  const failed = 'GraphQL operations with an error, by who has to act';
+  const failed = 'GraphQL operations with an error, by responsible side';
   const countFailure = counterOf<Side>('operations_failed_total', failed, 'side', ['operator', 'upstream', 'caller']);
   const codes = Object.keys(ERROR_CATALOGUE).filter(isErrorCode);
   const countError = counterOf('errors_total', 'Errors in responses, by error code', 'code', codes);

@@ -128,9 +128,9 @@ function lossRecorder({ log, metrics }: TracingOptions) {
 
 const LOSSES = {
   export_failed:
-    'Traces are lost: what is at OTEL_EXPORTER_OTLP_ENDPOINT does not take them within 2 s. Its operator has to act.',
+    'Traces are lost: the receiver at OTEL_EXPORTER_OTLP_ENDPOINT does not accept them within 2 s. Its operator has to act.',
   queue_full:
-    'Traces are lost: there are more than the receiver takes. If no export fails, our operator has to lower OTEL_TRACES_SAMPLER_ARG.',
+    'Traces are lost: the receiver cannot keep up. If no export fails, our operator has to lower OTEL_TRACES_SAMPLER_ARG.',
 };
 
 /** A meter that hears of nothing but spans for which the queue has no room. */

@@ -15,7 +15,7 @@ export type Reserve = (caller: string) => Reservation;
 
 /**
  * A capacity that all callers share. Services hold half of it at most (all without a router), and one service half of
- * that, so that nobody takes it from the router, and no service from the others.
+ * that, so that neither the router nor another service is starved.
  */
 export function shareCapacity(total: number, hasRouter: () => boolean): Reserve {
   const heldBy = new Map<string, number>();

@@ -108,7 +108,7 @@ function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
 }
 
-/** The answer of the execution, which Apollo Server asks for each new document. @throws RequestRefused beyond the caller's share of memory */
+/** The answer of the execution, which Apollo Server requests for each new document. @throws RequestRefused beyond the caller's share of memory */
 async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,

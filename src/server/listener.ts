@@ -146,7 +146,7 @@ export class Listener {
       return;
     }
     const status = MALFORMED_STATUS[code ?? ''] ?? 400;
-    const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
+    const body = errorBody('BAD_REQUEST', 'The HTTP request is malformed or incomplete, or arrived too slowly.');
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `content-type: ${JSON_TYPE}`,

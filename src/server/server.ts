@@ -96,7 +96,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
     if (explorer && !hasLocalName(request))
-      throw new RequestRefused(421, 'In sandbox mode ask by localhost, an address, or another name without a dot.');
+      throw new RequestRefused(421, 'In sandbox mode use localhost, an address, or another name without a dot.');
     // First, so that a page can read every response, refusals too.
     if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {

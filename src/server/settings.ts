@@ -74,7 +74,7 @@ const metadata = entryOf({
   ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
   ...ofEachKey,
 })
-  .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one key at least' })
+  .refine((headers) => Object.keys(headers).length > 0, { error: 'expected at least one key' })
   .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {
     error: 'expected either ipAddr or ipAddrV4 and ipAddrV6',
   });
@@ -84,7 +84,7 @@ const trustedHeaders = {
     'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',
   schema: parsed
     .pipe(entryOf({ subject: header.optional(), scopes: header.optional(), metadata: metadata.optional() }))
-    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' })
+    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected at least one header' })
     .refine(({ subject, scopes }) => subject === undefined || subject !== scopes, {
       error: 'expected different headers for subject and scopes',
     }),

@@ -44,7 +44,7 @@ function rules(input: RuleInput<Rows>): void {
 
   // A store without a quota would have no effect.
   const hasQuota = isSet('fingerprintQuota') || isSet('captchaQuota');
-  const quotas = 'it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA';
+  const quotas = 'FINGERPRINT_QUOTA or CAPTCHA_QUOTA as well';
   refuse(isSet('quotaStoreUrl') && !hasQuota, 'quotaStoreUrl', quotas, 'neither');
 
   // A secret identifies its caller.
@@ -61,7 +61,7 @@ function rules(input: RuleInput<Rows>): void {
   // Real accounts are for the real services, and real keys never sign or seal an answer of the sandbox.
   for (const [key, { live, expected }] of ROWS) {
     const isReal = upstreamMode === 'sandbox' && live !== undefined && isSet(key);
-    refuse(isReal, key, 'it to be absent while UPSTREAM_MODE is sandbox', 'a value');
+    refuse(isReal, key, 'no value with UPSTREAM_MODE=sandbox', 'one');
     refuse(upstreamMode === 'live' && live === 'required' && !isSet(key), key, expected, 'nothing');
   }
   if (upstreamMode !== 'live') return;
@@ -75,7 +75,7 @@ function rules(input: RuleInput<Rows>): void {
   refuse(allowDirectAccess === hasSecrets, 'routerSecrets', access, allowDirectAccess ? 'both' : 'neither');
   // Nobody is trusted without a secret, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
-  refuse(isTrustUnused, 'trustedHeaders', 'it beside ROUTER_SECRETS or SERVICES', 'neither');
+  refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
   refusePlaceholders();
 }
 

@@ -3,10 +3,7 @@ import { DeviceTrustError } from '../errors.ts';
 type Waiting = PromiseWithResolvers<void>;
 type Operation = { readonly caller: string };
 
-/**
- * Limits the calls that run and that wait. Callers take turns, and so do the operations of each, so neither a service with a thousand
- * operations nor a bot with a hundred calls keeps others out.
- */
+/** Limits the calls that run and that wait. In the queue callers take turns, and the operations of each, so neither starves others. */
 export class Bulkhead {
   readonly maxInFlight: number;
   readonly #maxQueue: number;

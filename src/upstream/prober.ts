@@ -127,7 +127,7 @@ export class Prober {
     this.#wake();
   }
 
-  /** Uses another question from now on, after a rotation, and asks it. */
+  /** Replaces the probe, after a rotation, and sends it. */
   replace(probe: Probe): void {
     this.#probe = probe;
     this.#sending.abort();

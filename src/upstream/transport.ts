@@ -205,7 +205,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     if (this.#budget.responsesWeightLeft >= 0) return;
     this.#budget.responsesWeightLeft += needed;
     this.#chunks.length = 0;
-    const message = 'The service answers this request with too much data. Ask for less in one request.';
+    const message = 'The service returned too much data for this request. Request less at once.';
     const internal = 'the responses to one request are too large together';
     this.abort(new DeviceTrustError('OVERLOADED', { message, internal, side: 'upstream', retryable: false }));
   }
