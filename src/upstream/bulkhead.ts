@@ -1,15 +1,18 @@
 import { DeviceTrustError } from '../errors.ts';
 
 type Waiting = PromiseWithResolvers<void>;
+type Operation = { readonly caller: string };
 
-/** Limits the calls that run and that wait. Operations take turns in the queue, so a bot with a hundred calls starves nobody. */
+/** Limits the calls that run and that wait. In the queue callers take turns, and the operations of each, so neither starves others. */
 export class Bulkhead {
   readonly maxInFlight: number;
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
-  /** The waiting calls of each request; the request with the next turn comes first. */
-  readonly #queues = new Map<object, Set<Waiting>>();
+  /** The waiting calls of each operation, in the order of their turns. */
+  readonly #queues = new Map<Operation, Set<Waiting>>();
+  /** The caller of the last turn. */
+  #lastCaller: string | undefined;
 
   /** @param maxQueue by default as many as may run: each of them waits for one call then, which is within its deadline */
   constructor(maxInFlight: number, maxQueue = maxInFlight) {
@@ -38,7 +41,7 @@ export class Bulkhead {
   }
 
   /** Waits until the call may run, or `signal` removes it; see `release`. @throws OVERLOADED if the queue is full */
-  async wait(operation: object, signal: AbortSignal): Promise<void> {
+  async wait(operation: Operation, signal: AbortSignal): Promise<void> {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation))
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
     const waiting = Promise.withResolvers<void>();
@@ -63,8 +66,9 @@ export class Bulkhead {
       this.#inFlight -= 1;
       return;
     }
-    const [operation, queue] = first;
-    // The operation goes to the end, so that all of them take turns.
+    const [operation, queue] = [...this.#queues].find(([{ caller }]) => caller !== this.#lastCaller) ?? first;
+    this.#lastCaller = operation.caller;
+    // The operation goes to the end, so that all of its caller take turns.
     this.#queues.delete(operation);
     this.#queues.set(operation, queue);
     const [next] = queue;
@@ -74,21 +78,27 @@ export class Bulkhead {
     setImmediate(next.resolve);
   }
 
-  /** Drops the newest call of the operation that has most in the queue. False if the new call's own operation has as many. */
-  #makeRoomFor(operation: object): boolean {
-    const own = this.#queues.get(operation)?.size ?? 0;
-    const [largest] = [...this.#queues].sort(([, a], [, b]) => b.size - a.size);
-    // With a difference of one, the two operations would only change places.
-    const newest = largest && largest[1].size > own + 1 ? [...largest[1]].at(-1) : undefined;
-    if (!largest || !newest) return false;
+  /** Drops the newest call of the caller, or else of the operation of this caller, with most in the queue. False if its own has as many. */
+  #makeRoomFor(operation: Operation): boolean {
+    const sizeOf = (queues: readonly (readonly [Operation, Set<Waiting>])[]) =>
+      queues.reduce((sum, [, { size }]) => sum + size, 0);
+    const callers = Map.groupBy(this.#queues, ([{ caller }]) => caller);
+    const own = callers.get(operation.caller) ?? [];
+    const [most = own] = [...callers.values()].sort((a, b) => sizeOf(b) - sizeOf(a));
+    // With a difference of one, the two would only change places.
+    const isOfOther = sizeOf(most) > sizeOf(own) + 1;
+    const largest = (isOfOther ? most : own).sort(([, a], [, b]) => a.size - b.size).at(-1);
+    const newest = [...(largest?.[1] ?? [])].at(-1);
+    const least = isOfOther ? 0 : (this.#queues.get(operation)?.size ?? 0) + 1;
+    if (!largest || !newest || largest[1].size <= least) return false;
     this.#remove(largest[0], newest);
-    const internal = 'the queue is full, and this operation has most of it';
+    const internal = 'the queue is full, and this caller or operation has most of it';
     newest.reject(new DeviceTrustError('OVERLOADED', { internal }));
     return true;
   }
 
   /** @returns whether the call was still in the queue */
-  #remove(operation: object, call: Waiting): boolean {
+  #remove(operation: Operation, call: Waiting): boolean {
     const queue = this.#queues.get(operation);
     if (!queue?.delete(call)) return false;
     if (queue.size === 0) this.#queues.delete(operation);

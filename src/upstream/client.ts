@@ -120,7 +120,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(scope, deadline.signal);
+      if (wasQueued) await bulkhead.wait(scope.operation, deadline.signal);
       try {
         // The health may have changed while the call waited. Its caller could cancel it, so it is no half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
