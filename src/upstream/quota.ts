@@ -22,18 +22,18 @@ interface Limit {
 interface Rest {
   readonly left: number;
   readonly endsAt: number;
-  /** Did the store count it, or this process alone? */
-  readonly isShared: boolean;
 }
 
 type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExceeded'>;
 
-/** The quota of one service, by account. While the store is away, it goes on alone from the rest that it last knew. */
+/**
+ * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower the rest, by the
+ * calls of others: a failover may lose counts, and no process alone may exceed the quota.
+ */
 export class Quota {
   readonly #service: string;
   readonly #limits: readonly Limit[];
   readonly #metrics: QuotaMetrics;
-  readonly #store: QuotaStore | undefined;
   readonly #known = new Map<string, Map<Limit, Rest>>();
 
   constructor(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
@@ -45,7 +45,6 @@ export class Quota {
     // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
     this.#limits = [...limitOf('second', 1_000, perSecond), ...limitOf('day', 86_400_000, perDay)];
     this.#metrics = metrics;
-    this.#store = store;
   }
 
   /** Is a limit of this account known to be used up? */
@@ -62,10 +61,14 @@ export class Quota {
   async take(account: string): Promise<void> {
     this.check(account);
     for (const limit of this.#limits) {
-      const learn = (calls: number, msLeft: number) =>
-        this.#learn(account, limit, { left: limit.calls - calls, endsAt: performance.now() + msLeft, isShared: true });
-      const { left } = (await limit.count?.(account, learn)) ?? this.#countAlone(account, limit);
-      if (left < 0) this.#refuse(account, limit);
+      const { left, endsAt } = this.#restOf(account, limit);
+      this.#learn(account, limit, { left: left - 1, endsAt });
+      const told = await limit.count?.(account, (calls, msLeft) => {
+        const rest = { left: limit.calls - calls, endsAt: performance.now() + msLeft };
+        if (rest.left < this.#restOf(account, limit).left) this.#learn(account, limit, rest);
+        return rest.left;
+      });
+      if (left < 1 || (told ?? 0) < 0) this.#refuse(account, limit);
     }
   }
 
@@ -79,19 +82,12 @@ export class Quota {
   #restOf(account: string, limit: Limit): Rest {
     const known = this.#known.get(account)?.get(limit);
     const now = performance.now();
-    const isValid = known && now < known.endsAt && (known.isShared || this.#store?.isAway() !== false);
-    return isValid ? known : { left: limit.calls, endsAt: now + limit.ms, isShared: false };
+    return known && now < known.endsAt ? known : { left: limit.calls, endsAt: now + limit.ms };
   }
 
-  #countAlone(account: string, limit: Limit): Rest {
-    const { left, endsAt } = this.#restOf(account, limit);
-    return this.#learn(account, limit, { left: left - 1, endsAt, isShared: false });
-  }
-
-  #learn(account: string, limit: Limit, rest: Rest): Rest {
+  #learn(account: string, limit: Limit, rest: Rest): void {
     const known = this.#known.get(account) ?? new Map<Limit, Rest>();
     this.#known.set(account, known.set(limit, rest));
-    return rest;
   }
 
   #refuse(account: string, { window, calls }: Limit): never {
