@@ -16,8 +16,7 @@ import { DnsCache } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { createAdmin, METRICS_PATH } from './server/admin.ts';
-import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
+import { createAdmin, createServer, type Explorer, GRAPHQL_PATH, METRICS_PATH } from './server/server.ts';
 import { createMetadataReader } from './server/trusted-headers.ts';
 import { hashesOf } from './settings/summary.ts';
 import { accountsOf, type Config } from './settings/variables.ts';
@@ -95,8 +94,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       ...config,
       ...own,
     });
-    metrics.watchReadiness(() => server.health.isReady);
-    const admin = createAdmin(metrics.registry, server.health);
+    metrics.watchReadiness(server.isReady);
+    const admin = createAdmin(metrics.registry, server.answerProbe);
     closers.push(() => admin.close(0), server.stop);
     const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
     const url = await server.listen(config.host, config.port);
@@ -141,7 +140,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 }
 
 const LOOKUP_FAILS =
-  'A host name cannot be looked up, which is a problem of our own network: of its resolver, of a network policy, or of the name. The addresses that are known are used for 5 minutes, and then every call fails.';
+  'A host name cannot be looked up because of our network: the resolver, a network policy, or the name. The known addresses are used for 5 minutes, and then every call fails.';
 
 // Parts of sandbox mode are loaded where they are used.
 const openSandbox = async ({ sandboxHost: host, sandboxPort: port }: Config) =>

@@ -43,14 +43,14 @@ export const ERROR_CATALOGUE = {
   OVERLOADED: transient('operator', 'This subgraph has reached one of its own limits. Try again shortly.'),
   QUOTA_EXCEEDED: transient(
     'operator',
-    'The calls that this subgraph may make to the service behind this field are used up. Try again later.',
+    'The quota of calls to the service behind this field is used up. Try again later.',
   ),
   CANCELLED: transient('caller', 'The client disconnected before the response was ready.'),
   UNAUTHENTICATED: permanent(
     'operator',
     'Only the router and known services may send requests to this subgraph. The router has to send one of its secrets in the Router-Authorization header, and a service its own secret as a bearer token.',
   ),
-  FORBIDDEN: permanent('caller', 'This request may not ask for this field.'),
+  FORBIDDEN: permanent('caller', 'This request may not select this field.'),
   BAD_REQUEST: permanent('caller', 'The HTTP request is not a GraphQL request that this endpoint accepts.'),
   GRAPHQL_PARSE_FAILED: permanent(
     'caller',
@@ -103,7 +103,6 @@ interface Details {
  */
 export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
-  /** For the log alone. */
   readonly internal: string | undefined;
   readonly why: FailedCall | undefined;
   readonly side: Side;
@@ -134,7 +133,7 @@ export function badUserInput(argument: string, expected: string, got: string, va
   return new DeviceTrustError('BAD_USER_INPUT', { message });
 }
 
-/** The error for a feature that needs these variables. Any bot can ask for it, so it does not alert. */
+/** The error for a feature that needs these variables. Any bot can cause it, so it counts as the caller's. */
 export function notConfigured(what: string, variables: string): DeviceTrustError {
   const message = `${what} are not configured in this subgraph. Its operator has to set ${variables}.`;
   return new DeviceTrustError('NOT_CONFIGURED', { message, side: 'caller' });

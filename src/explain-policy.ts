@@ -10,7 +10,7 @@ import {
   type Question,
   summaryTable,
 } from './fingerprint/policy-report.ts';
-import { SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
+import { LEVELS, SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
 import { isObject, parseJson } from './runtime/json.ts';
 
 const USAGE = `npm run policy -- POLICY                    its rules, and what it decides about each signal;
@@ -105,16 +105,11 @@ function judgementsIn(value: unknown): Question[] {
   const clientType = CLIENTS.find((one) => one === client);
   const known = signals.filter(isObject).map(({ name, code, level, confidence }): PolicySignal => {
     const row = SIGNALS_BY_NAME.get(String(code ?? name));
-    const rank = (['LOW', 'MEDIUM', 'HIGH'] as const).find((one) => one === level) ?? row?.level;
+    const rank = LEVELS.find((one) => one === level) ?? row?.level;
     if (rank === undefined) throw new UsageError('expected a level of each signal of a judgement, but one has none.');
-    const certainty = typeof confidence === 'number' ? confidence : (row?.confidence ?? 1);
-    return {
-      name: String(name ?? code),
-      code: row?.code ?? null,
-      effect: row?.effect ?? null,
-      level: rank,
-      confidence: certainty,
-    };
+    const { code: documented = null, effect = null, confidence: usual = 1 } = row ?? {};
+    const certainty = typeof confidence === 'number' ? confidence : usual;
+    return { name: String(name ?? code), code: documented, effect, level: rank, confidence: certainty };
   });
   const name = `${requestId ?? known.map((one) => one.name).join(',')}`;
   return [{ name, signals: known, clientType, eventType: typeof event === 'string' ? event : undefined }];

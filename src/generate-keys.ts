@@ -14,6 +14,6 @@ process.stdout.write(`# This is a secret: the keys that sign attestations.
 export ATTESTATION_KEYS='${attestationKeys}'
 # This is an example: put in an address, services and actions of your own. A subject that is required needs TRUSTED_HEADERS.
 export ATTESTATION='${example}'
-# This is a secret: the key that seals judgements. Whatever it sealed is lost with it.
+# This is a secret: the key that seals judgements. Without it the judgements that it sealed are lost.
 export SEALING_KEYS='${sealingKeys}'
 `);

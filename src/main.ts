@@ -3,8 +3,7 @@ import { constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
-import { unusedNames } from './config/names.ts';
-import { ConfigError } from './config/parser.ts';
+import { ConfigError, unusedNames } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
 import { framesOf } from './errors.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
@@ -96,7 +95,7 @@ function readAll() {
   const config = attempt(readConfig);
   const path = config ? config.riskPolicyFile : process.env[VARIABLES.riskPolicyFile.name] || undefined;
   const policy = attempt(() => readPolicy(path));
-  return config && policy ? { config, policy } : refuseToStart('The configuration has to be corrected:', problems);
+  return config && policy ? { config, policy } : refuseToStart('Invalid configuration:', problems);
 }
 
 function refuseToStart(headline: string, sentences: readonly string[]): never {
@@ -134,16 +133,13 @@ function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Valu
     secrets: 'the new secrets cannot be used; the old ones stay in use',
     policy: 'the new risk policy cannot be used; the old one stays in use',
   };
-  watchConfig(first, {
-    read,
-    onChange: (next) => {
-      use(next);
-      app?.recordReload(file, true);
-    },
-    onProblems: (problems) => {
-      app?.recordReload(file, false);
-      log?.error({ problems }, refused[file]);
-    },
+  const useNext = (next: Value) => {
+    use(next);
+    app?.recordReload(file, true);
+  };
+  watchConfig(first, read, useNext, (problems) => {
+    app?.recordReload(file, false);
+    log?.error({ problems }, refused[file]);
   });
 }
 // Watched separately: a bad policy must not block a secret rotation.

@@ -23,7 +23,7 @@ export type Scalars = {
   _FieldSet: { input: string; output: string; }
 };
 
-/** The service's data about a solved challenge. No field is null, because an answer that lacks one is not a pass. */
+/** The service's data about a solved challenge. No field is null, because a response without one is not a pass. */
 export type CaptchaDetails = {
   __typename?: 'CaptchaDetails';
   /** Serial number of the challenge, as you sent it. */
@@ -59,7 +59,7 @@ export type CaptchaFailureCategory =
   | 'ILLEGAL_SIGN_TOKEN'
   /** The serial number belongs to another challenge: values of two challenges were mixed, the request was altered, or the service answered for another challenge. */
   | 'LOT_NUMBER_MISMATCH'
-  /** A reason or a result that this contract does not know yet: read `reason`. */
+  /** A reason or result that this schema does not know yet: read `reason`. */
   | 'OTHER'
   /** Solved too long ago: let the person solve a new challenge. */
   | 'PASS_TOKEN_EXPIRED';
@@ -67,7 +67,7 @@ export type CaptchaFailureCategory =
 /** The service's data about a rejected challenge. Fields that the service omitted are null. */
 export type CaptchaFailureDetails = {
   __typename?: 'CaptchaFailureDetails';
-  /** Serial number of the challenge in the answer. */
+  /** Serial number of the challenge in the response. */
   lotNumber: Scalars['String']['output'];
   /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. */
   usedType?: Maybe<Scalars['String']['output']>;
@@ -77,14 +77,14 @@ export type CaptchaFailureDetails = {
 
 /**
  * The service gave no verdict. The configured policy decides `proceed`. By default it is true only in an outage that this subgraph
- * has confirmed with its own requests, because a bot can make its own verification fail. In an outage, passes are limited to
- * roughly the usual number.
+ * has confirmed with its own requests, because bots can make their own verification fail. In an outage, the number of captchas
+ * that proceed is limited to about twice the usual passes.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
   /**
-   * In a confirmed outage of the captcha service, a proof with the claim `assurance: unverified`. The service that `audience`
-   * names decides whether that is enough. Otherwise null, even if a policy makes `proceed` true: `message` says so.
+   * In a confirmed outage of the captcha service, a proof with the claim `assurance: unverified`. The service named by `audience`
+   * decides whether that is enough. Otherwise null, even if a policy makes `proceed` true: `message` says so.
    */
   attestation?: Maybe<Scalars['String']['output']>;
   /** The possible cause. */
@@ -93,7 +93,7 @@ export type CaptchaIndeterminate = CaptchaValidation & {
   code?: Maybe<Scalars['String']['output']>;
   /** For people: the problem and the next step, or the reason for proceeding without an attestation. */
   message: Scalars['String']['output'];
-  /** The configured policy decides it. If false, follow `message`, for example by trying again in a minute. */
+  /** Decided by the configured policy. If false, follow `message`, for example by trying again in a minute. */
   proceed: Scalars['Boolean']['output'];
   /** The service's name for the kind of exception. Null if it gave none. */
   type?: Maybe<Scalars['String']['output']>;
@@ -101,19 +101,19 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 
 /** The possible cause of a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** The client: its values were used twice, expired, unknown or malformed, or the service refused the request. Also a pass that is not exactly as documented. Anyone can provoke this, so `proceed` is false by default. */
+  /** The client: its values were used before, expired, unknown or malformed, or the service refused the request. Also a pass that is not exactly as documented. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
   /** The captcha id or its settings are missing, unknown, deleted or paused, or the id has never worked since this process started. The platform team has to act. By default `proceed` is false, because a caller could name such an id on purpose. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
-  /** No usable answer: the service was unreachable or too slow, or something else answered. By default `proceed` is true only in a confirmed outage. */
+  /** No usable response: the service was unreachable or too slow, or something else answered. By default `proceed` is true only in a confirmed outage. */
   | 'TRANSPORT';
 
 /** The service confirmed that this challenge was solved. `proceed` is true. */
 export type CaptchaPassed = CaptchaValidation & {
   __typename?: 'CaptchaPassed';
-  /** The proof for the service that `audience` names. Its claim `assurance` is `verified`. Null only with `BAD_USER_INPUT`, if the input names no `audience`. */
+  /** The proof for the service named by `audience`. Its claim `assurance` is `verified`. Null only with `BAD_USER_INPUT`, if the input names no `audience`. */
   attestation?: Maybe<Scalars['String']['output']>;
   /** The service's data about the solved challenge. */
   details: CaptchaDetails;
@@ -124,15 +124,15 @@ export type CaptchaPassed = CaptchaValidation & {
 /** The outcome of a captcha verification. A page needs only `proceed`. The fields of the concrete types explain the outcome. */
 export type CaptchaValidation = {
   /**
-   * A signed proof of this outcome for the service that `audience` names. Pass it on as an input of the mutation that the captcha
-   * protects. The service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it once. It is valid
-   * for 120 seconds by default.
+   * A signed proof of this outcome for the service named by `audience`. Pass it on as an input of the protected mutation. The
+   * service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it once. It is valid for 120
+   * seconds by default.
    *
    * Null if the outcome proves nothing, as each concrete type explains. Null with `BAD_USER_INPUT` if the input names no
    * `audience`.
    */
   attestation?: Maybe<Scalars['String']['output']>;
-  /** May the business request that this captcha protects go ahead? */
+  /** Whether the protected business request may proceed. */
   proceed: Scalars['Boolean']['output'];
 };
 
@@ -162,22 +162,22 @@ export type DeviceFieldError = {
 };
 
 /**
- * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. If you also select a non-null field, such as
- * `eventId`, the whole reference is null. Each reference is an event, so tag each field that returns one as `billed`: otherwise a
- * variant without that tag does not compose.
+ * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If a reference fails, for example
+ * with `DEVICE_TOKEN_REJECTED`, a router returns null in its nullable fields, or null for the whole entity if you also select a
+ * non-null field, such as `eventId`. Each reference is an event, so tag each field that returns one as `billed`: otherwise a variant
+ * without that tag does not compose.
  *
- * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
- * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at
- * most 100 such entries. The last one says that others are omitted.
+ * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only with an entry in `errors`. Where scopes are enforced, a
+ * request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. A response has at most 100 such
+ * entries. The last one says that others are omitted.
  */
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
   /** The client SDK that produced the token. */
   clientType: DeviceClientType;
   /**
-   * The decision of your company's risk policy about this device, so that no team has to interpret signals. The policy sees all
-   * signals, even those outside the filters of `signals`. The decision makes no further call.
+   * The decision of your company's risk policy about this device, so that no team has to interpret signals. The policy uses all
+   * signals, even those outside the filters of `signals`. The decision causes no further call.
    *
    * A policy can have rules for one `eventType`. They match only below `Query.deviceFingerprint` with this argument: a reference
    * from another subgraph has no event type.
@@ -193,7 +193,7 @@ export type DeviceFingerprint = {
   ipInfo?: Maybe<IpInfo>;
   /**
    * A record of this judgement. Store its `sealed` with your decision, and refer to it later without another event. Null with
-   * `NOT_CONFIGURED` if the operator has configured no keys for this.
+   * `NOT_CONFIGURED` if the operator has configured no sealing keys.
    */
   judgement?: Maybe<DeviceJudgement>;
   /** The application whose credentials were used. */
@@ -213,14 +213,14 @@ export type DeviceFingerprint = {
 
 
 /**
- * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. If you also select a non-null field, such as
- * `eventId`, the whole reference is null. Each reference is an event, so tag each field that returns one as `billed`: otherwise a
- * variant without that tag does not compose.
+ * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If a reference fails, for example
+ * with `DEVICE_TOKEN_REJECTED`, a router returns null in its nullable fields, or null for the whole entity if you also select a
+ * non-null field, such as `eventId`. Each reference is an event, so tag each field that returns one as `billed`: otherwise a variant
+ * without that tag does not compose.
  *
- * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
- * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at
- * most 100 such entries. The last one says that others are omitted.
+ * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only with an entry in `errors`. Where scopes are enforced, a
+ * request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. A response has at most 100 such
+ * entries. The last one says that others are omitted.
  */
 export type DeviceFingerprintSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
@@ -247,19 +247,17 @@ export type DeviceFingerprintRejectionReason =
 export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejected;
 
 /**
- * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows the knowledge of
- * that time.
+ * A stored judgement of a device. A reference by `sealed` opens the record. It causes no event, and shows the data of that time.
  *
  * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
  * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a
- * router makes the nullable fields of the reference null. If you also select a non-null field, such as `judgedAt`, the whole
- * reference is null.
+ * router returns null in its nullable fields, or null for the whole entity if you also select a non-null field, such as `judgedAt`.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
   /** The client SDK that produced the token. */
   clientType: DeviceClientType;
-  /** The risk policy's decision at that time. Later policies do not change it. Null for early records, which were sealed without a decision. */
+  /** The risk policy's decision at that time. Later policies do not change it. Null for records of early releases, which stored no decision. */
   decision?: Maybe<DeviceRiskDecision>;
   /** The device itself, for other subgraphs to extend. */
   device?: Maybe<FingerprintDevice>;
@@ -280,11 +278,11 @@ export type DeviceJudgement = {
   /** The whole judgement as an encrypted text for your database: some 800 characters, at most 8192. It contains neither the token nor the metadata. */
   sealed: Scalars['ID']['output'];
   /**
-   * The signals that fired. Level and confidence are those of that time, effect and meaning those of the catalogue now. A signal
-   * has to pass both filters; each includes its limit.
+   * The signals that fired. Level and confidence are those of that time, effect and meaning those of the current catalogue. A
+   * signal has to pass both filters; each includes its limit.
    */
   signals?: Maybe<Array<Signal>>;
-  /** The person behind the judged request, from the caller's trusted header. Null if the header named nobody, or none is configured. */
+  /** The signed-in person of the judged request, from the caller's trusted header. Null if the header was absent, or none is configured. */
   subject?: Maybe<Scalars['ID']['output']>;
   /** Version of the fingerprint method. */
   version: Scalars['String']['output'];
@@ -292,13 +290,11 @@ export type DeviceJudgement = {
 
 
 /**
- * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows the knowledge of
- * that time.
+ * A stored judgement of a device. A reference by `sealed` opens the record. It causes no event, and shows the data of that time.
  *
  * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
  * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a
- * router makes the nullable fields of the reference null. If you also select a non-null field, such as `judgedAt`, the whole
- * reference is null.
+ * router returns null in its nullable fields, or null for the whole entity if you also select a non-null field, such as `judgedAt`.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
@@ -356,11 +352,11 @@ export type DeviceOperatingSystem = {
 
 /** The action for a device. Treat an unknown value as `CHALLENGE`. */
 export type DeviceRiskAction =
-  /** Go on. */
+  /** Continue. */
   | 'ALLOW'
-  /** First ask the person for more proof, for example a captcha. */
+  /** First require more proof from the person, for example a captcha. */
   | 'CHALLENGE'
-  /** Do not go on, and do not tell the person why. */
+  /** Stop, and do not tell the person why. */
   | 'DENY';
 
 /** The action for a device, with the deciding rule and policy. */
@@ -374,16 +370,16 @@ export type DeviceRiskDecision = {
   rule: Scalars['ID']['output'];
 };
 
-/** The effect of a signal. Rely on this, not on the name: the service's list names say the opposite of their effect. */
+/** The effect of a signal. Rely on it, not on the name: the names of the service's lists say the opposite of their effect. */
 export type DeviceSignalEffect =
-  /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
+  /** On one of your whitelists: allow. These are the signals named `BLACKLIST_…`. */
   | 'ALLOW'
-  /** Is on one of your blacklists: refuse. These are the signals named `WHITELIST_…`. */
+  /** On one of your blacklists: deny. These are the signals named `WHITELIST_…`. */
   | 'DENY'
   /** Counts towards risk. */
   | 'RISK';
 
-/** A device. It has the same `id` in all its tokens. Other subgraphs can add fields. */
+/** A device. All its tokens have the same `id`. Other subgraphs can add fields. */
 export type FingerprintDevice = {
   __typename?: 'FingerprintDevice';
   /** The fingerprint service's identifier of the device. */
@@ -411,14 +407,14 @@ export type Mobile = {
 export type Mutation = {
   __typename?: 'Mutation';
   /**
-   * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own, because GraphQL
-   * runs the next mutation of an operation regardless of this one's outcome. Send the protected mutation only if `proceed` is
-   * true. A service that cannot rely on the page verifies the `attestation` of this outcome.
+   * Verifies with the captcha service that a human solved this challenge. Send it in a separate operation, because GraphQL runs
+   * the next mutation of an operation regardless of this one's outcome. Send the protected mutation only if `proceed` is true. A
+   * service cannot trust the page's check, so it verifies the `attestation` of this outcome.
    *
    * A challenge can be verified once. So send the values of the captcha widget immediately, and never send the same values again.
    *
-   * Null together with an entry in `errors` means that the verification could not be requested: do not proceed. The input may be
-   * malformed, or the operator has not configured attestations (`NOT_CONFIGURED`).
+   * Null with an entry in `errors` means that nothing was verified: do not proceed. For example, the input is malformed, or the
+   * operator has not configured attestations (`NOT_CONFIGURED`).
    */
   validateCaptcha?: Maybe<CaptchaValidation>;
 };
@@ -433,10 +429,10 @@ export type Query = {
   /**
    * Identifies a device and judges its risk, from the token that the client SDK produced on a phone or in a browser.
    *
-   * Each call is an event at the fingerprint service, with an `eventId` of its own. Equal calls of one operation share one event.
+   * Each call is an event at the fingerprint service, with its own `eventId`. Equal calls in one operation share one event.
    *
-   * Null together with an entry in `errors` means that there is no judgement. The event may still have been recorded. So try again
-   * with a new token: a second query of the same one can bring the signal `TOKEN_EXPIRED`.
+   * Null with an entry in `errors` means that there is no judgement. The event may still have been recorded. So try again with a
+   * new token: a second query with the same one can get the signal `TOKEN_EXPIRED`.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
   /**
@@ -458,7 +454,7 @@ export type QueryDeviceFingerprintArgs = {
 /** A risk signal that fired. */
 export type Signal = {
   __typename?: 'Signal';
-  /** The signal in this contract; null for a newer one. */
+  /** The signal's code; null for a signal newer than this schema. */
   code?: Maybe<SignalCode>;
   /** The service's confidence, from 0 to 1. */
   confidence: Scalars['Float']['output'];
@@ -608,12 +604,12 @@ export type SignalLevel =
  * `captchaOutput` and `passToken`, and `0` as `genTime`. In a confirmed outage of the captcha service they may proceed.
  */
 export type ValidateCaptchaInput = {
-  /** The person's intended action there, such as `placeOrder`: one that the operator configured for this audience. */
+  /** The intended action at that service, such as `placeOrder`. The operator configures the actions of an audience. */
   action?: InputMaybe<Scalars['String']['input']>;
   /**
-   * The service that needs the proof, such as `orders`. Give it together with `action` to get an `attestation`, or leave both out.
-   * The operator configures the services. An unknown service is the error `BAD_USER_INPUT`, or `NOT_CONFIGURED` if none is
-   * configured. Neither error spends the challenge.
+   * The service that verifies the `attestation`, such as `orders`. Send it together with `action`, or omit both. The operator
+   * configures the services. An unknown service is the error `BAD_USER_INPUT`, or `NOT_CONFIGURED` if none is configured. Neither
+   * error consumes the challenge.
    */
   audience?: InputMaybe<Scalars['ID']['input']>;
   /** The captcha id of the widget. Default: the first configured one. It is public. */

@@ -1,4 +1,4 @@
-import { unknownNames } from './config/names.ts';
+import { unknownNames } from './config/parser.ts';
 import { mismatch } from './config/values.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { listenProblem } from './settings/summary.ts';

@@ -1,13 +1,18 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import { concatAST } from 'graphql';
-import { type CaptchaCaller, type CaptchaParts, CaptchaRequest } from './captcha/captcha-request.ts';
-import { type CaptchaContext, captchaResolvers } from './captcha/resolvers.ts';
-import { DeviceRequest, type FingerprintCaller, type FingerprintParts } from './fingerprint/device-request.ts';
-import { type FingerprintContext, fingerprintResolvers } from './fingerprint/resolvers.ts';
+import type { CaptchaCaller } from './captcha/fail-open-budget.ts';
+import { type CaptchaContext, type CaptchaParts, CaptchaRequest, captchaResolvers } from './captcha/resolvers.ts';
+import type { FingerprintCaller } from './fingerprint/request.ts';
+import {
+  DeviceRequest,
+  type FingerprintContext,
+  type FingerprintParts,
+  fingerprintResolvers,
+} from './fingerprint/resolvers.ts';
 import { RequestContext } from './graphql/context.ts';
 import { DateTime, JSONObject } from './graphql/scalars.ts';
 import { buildSchema, typeDefs } from './graphql/schema.ts';
-import type { RequestScope } from './upstream/request-scope.ts';
+import type { RequestScope } from './upstream/call.ts';
 
 /** The slices of the subgraph: one line each in the schema and in the context of a request. */
 

@@ -71,7 +71,7 @@ test('a file: where the decision depends on the question, and what shadow rules 
   ]);
 });
 
-test('it names the rules that act on nothing that was tried, and no others', async () => {
+test('it names the rules that never acted, and no others', async () => {
   const FOUR = ['EMULATOR', 'CLOUD_PHONE', 'VPN_ENABLED', 'SCREEN_SHARING', 'VOICE_CONNECTED'];
   const { code, stdout } = await run(
     withRules(
@@ -93,7 +93,7 @@ test('it names the rules that act on nothing that was tried, and no others', asy
   expect(stdout).toMatch(/^Policy .*\. Rules that never act: weak, other-effect, excluded, late, late-shadow\.\n/);
   expect(rowsOf(stdout, 'CLOUD_PHONE + NETWORK_PROXY + SCREEN_SHARING')).toEqual(['DENY three shadow (DENY) all']);
   expect(stdout.slice(stdout.indexOf('These rules'))).toBe(
-    'These rules act on nothing that was tried:\n' +
+    'Rules that never acted:\n' +
       ['weak', 'other-effect', 'excluded'].map((id) => `  ${id}: its conditions never hold\n`).join('') +
       '  late: an earlier rule always decides: emulator, vpn\n  late-shadow: an earlier rule always decides: emulator\n',
   );

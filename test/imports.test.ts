@@ -17,9 +17,9 @@ const RULES = `
   graphql: upstream, observability, config, runtime, errors, schema.generated
   fingerprint, captcha: graphql/context, upstream, observability, config, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  subgraph: fingerprint, captcha, graphql, upstream/request-scope
+  subgraph: fingerprint, captcha, graphql, upstream/call
   print-schema: subgraph
-  server: graphql, captcha/captcha-request, captcha/fail-open-budget, fingerprint/contract, fingerprint/device-request, fingerprint/request, observability, upstream, config, runtime, errors
+  server: graphql, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, config, runtime, errors
   settings: server/settings, fingerprint/settings, captcha/settings, graphql/settings, upstream/settings, observability/settings, config, runtime
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config

@@ -32,8 +32,8 @@ export function configFor(secret: string | undefined) {
       fromClientToSubgraphs: ({ request, context, subgraphName }) => {
         // Claims of a JWT that the gateway has verified. Without one there is no person, and there are no scopes.
         const person = { 'x-user-id': context.jwt?.payload.sub, 'x-user-scopes': context.jwt?.payload.scope };
-        // An acting service: it refuses a proof unless it knows the person. Name each such subgraph, and give it a secret of its own,
-        // so that it trusts only the gateway.
+        // A service that verifies attestations needs the person. Name each such subgraph, and give each its own secret, so that it
+        // trusts only the gateway.
         if (subgraphName === 'orders') return person;
         // Your rules for other subgraphs belong here. No header of a client reaches a subgraph unless it is named.
         if (subgraphName !== 'device-trust') return {};

@@ -3,8 +3,8 @@ import type { JWTPayload } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Captcha } from './client.ts';
 import { ASSURANCES, type Assurance, type AttestationRefusal, type CaptchaMetrics } from './metrics.ts';
+import type { Captcha } from './request.ts';
 import type { CaptchaSettings } from './settings.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 

@@ -1,33 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { propertiesOf } from '../runtime/json.ts';
-import type { CaptchaFailureCategory, CaptchaIndeterminateCause, ValidateCaptchaInput } from '../schema.generated.ts';
-import { CLIENT_HEADERS } from '../upstream/accounts.ts';
+import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
 
 /** Path of the one endpoint (section 4). */
 export const VALIDATE_TEMPLATE = '/validate';
-
-/** The same with its query, which has the public captcha id and nothing else. */
-export function validatePath(captchaId: string): string {
-  return `${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(captchaId)}`;
-}
-
-/** The format of section 4, rule 2. */
-export const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
-
-/** The form of a verification (2.1, section 4). The captcha id is not in it but in the URL. */
-export function toForm(input: ValidateCaptchaInput, captchaKey: string): string {
-  return new URLSearchParams({
-    lot_number: input.lotNumber,
-    captcha_output: input.captchaOutput,
-    pass_token: input.passToken,
-    gen_time: input.genTime,
-    sign_token: signToken(input.lotNumber, captchaKey),
-  }).toString();
-}
 
 /** The signature (section 5): HMAC-SHA256 of the lot number, both in UTF-8, as lower-case hex. */
 export function signToken(lotNumber: string, captchaKey: string): string {
@@ -41,13 +21,9 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
   ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
 ]);
 
-interface DocumentedException {
-  readonly msg: string;
-  /** The side that can cause it. CLIENT means: a bot, at will. */
-  readonly cause: CaptchaIndeterminateCause;
-}
+type DocumentedException = { readonly msg: string; readonly cause: CaptchaIndeterminateCause };
 
-/** The documented exceptions (7.2). */
+/** The documented exceptions (7.2), each with the side that can cause it. CLIENT means: a bot, at will. */
 export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
   ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
   ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],
@@ -141,9 +117,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
 }
 
-/**
- * Does this reject? `fail` (2.3), any result but the pass, a status that begins with it, or a reason of 7.1.
- */
+/** Does this reject? `fail` (2.3), any result but the pass, a status that begins with it, or a reason of 7.1. */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);
   const word = textOf(status) ?? '';

@@ -1,3 +1,5 @@
+import type { Caller } from '../graphql/context.ts';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** In a minute of an outage, this multiple of the busiest minute's verified passes may proceed. */
@@ -5,9 +7,7 @@ const FACTOR = 2;
 /** The number that may proceed in any case, once per process and for all captcha ids together. */
 const MINIMUM = 10;
 
-/**
- * The captchas of one requester that count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured.
- */
+/** The captchas of one requester that count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured. */
 const PER_MINUTE = { person: 3, network: 12, anonymous: Number.POSITIVE_INFINITY, untracked: Number.POSITIVE_INFINITY };
 
 /** The requester of a captcha. */
@@ -15,6 +15,11 @@ export interface Requester {
   readonly kind: keyof typeof PER_MINUTE;
   /** Tells it from others of its kind; empty for `anonymous` and `untracked`. */
   readonly id: string;
+}
+
+export interface CaptchaCaller extends Caller {
+  /** The requester whose share of the allowance counts in an outage. */
+  readonly requester: Requester;
 }
 
 /** The verified passes of one minute, which begins with the first of them. */
@@ -60,8 +65,8 @@ export class FailOpenBudget {
     if ((this.#proceededOf.get(keyOf(requester)) ?? 0) >= PER_MINUTE[requester.kind]) return false;
     const bucket = bucketOf(captchaId, requester);
     const busiest = Math.max(0, ...withinHour(this.#minutes.get(bucket) ?? [], now).map(({ passes }) => passes));
-    const isOfMinimum = this.#proceeded < MINIMUM && requester.kind !== 'anonymous';
-    if (!isOfMinimum && (this.#proceededIn.get(bucket) ?? 0) >= FACTOR * busiest) return false;
+    const isWithinMinimum = this.#proceeded < MINIMUM && requester.kind !== 'anonymous';
+    if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= FACTOR * busiest) return false;
     this.#proceeded += 1;
     countForMinute(this.#proceededIn, bucket);
     countForMinute(this.#proceededOf, keyOf(requester));

@@ -1,6 +1,55 @@
+import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
-import type { CaptchaValidation, Resolvers } from '../schema.generated.ts';
-import type { CaptchaRequest } from './captcha-request.ts';
+import type { CaptchaValidation, Resolvers, ValidateCaptchaInput } from '../schema.generated.ts';
+import type { AttestationIssuer } from './attestation.ts';
+import type { CaptchaCaller } from './fail-open-budget.ts';
+import type { CaptchaService } from './service.ts';
+import type { CaptchaVerdict } from './verdict.ts';
+
+/** The parts that all requests share. */
+export interface CaptchaParts extends Pick<CaptchaService, 'validate' | 'maxCaptchas'> {
+  readonly attestations: Pick<AttestationIssuer, 'check'>;
+}
+
+/** Verifies and attests the captchas of one GraphQL request. */
+export class CaptchaRequest {
+  readonly #parts: CaptchaParts;
+  readonly #context: RequestContext;
+  readonly #caller: CaptchaCaller;
+  readonly #attestations = new Map<CaptchaValidation, () => Promise<string | null>>();
+  #captchas = 0;
+
+  constructor(parts: CaptchaParts, context: RequestContext, caller: CaptchaCaller) {
+    this.#parts = parts;
+    this.#context = context;
+    this.#caller = caller;
+  }
+
+  /** Verifies a captcha. @throws OVERLOADED beyond the limit; NOT_CONFIGURED, BAD_USER_INPUT or FORBIDDEN */
+  async validate(input: ValidateCaptchaInput): Promise<CaptchaVerdict> {
+    const { maxCaptchas, attestations } = this.#parts;
+    this.#captchas += 1;
+    // Without this limit one request could try out hundreds of captchas under aliases.
+    if (this.#captchas > maxCaptchas) {
+      const count = `${maxCaptchas} captcha${maxCaptchas === 1 ? '' : 's'}`;
+      const message = `One request may verify ${count}. Send the next one in another request.`;
+      throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
+    }
+    // Before the verification, because that spends the challenge.
+    const { audience, attest } = attestations.check(input, this.#caller.subject) ?? {};
+    const verdict = await this.#parts.validate(input, { caller: this.#caller, audience }, this.#context.scope);
+    if (attest) this.#attestations.set(verdict, () => attest(verdict));
+    this.#context.operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
+    return verdict;
+  }
+
+  /** The attestation of a verdict of this request; null if it deserves none. It is refused if the input named no audience. */
+  attest(verdict: CaptchaValidation): Promise<string | null> | null {
+    const attest = this.#attestations.get(verdict);
+    const missingAudience = () => badUserInput('attestation', 'input.audience and input.action beside it', 'neither');
+    return attest ? attest() : this.#context.refuseField(missingAudience);
+  }
+}
 
 export interface CaptchaContext extends RequestContext {
   readonly captcha: CaptchaRequest;

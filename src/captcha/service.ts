@@ -1,24 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { describeIssues, loggableMessage } from '../runtime/json.ts';
+import type { ValidateCaptchaInput } from '../schema.generated.ts';
+import type { CallScope } from '../upstream/call.ts';
 import { type SharedOptions, UpstreamClient } from '../upstream/client.ts';
+import type { Probe } from '../upstream/prober.ts';
+import type { UpstreamResponse } from '../upstream/transport.ts';
+import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { type AttestationConfig, AttestationIssuer } from './attestation.ts';
-import type { CaptchaParts } from './captcha-request.ts';
-import { type Captcha, CaptchaClient, type ConfiguredCaptcha, captchaProbe, prepareCaptcha } from './client.ts';
-import { VALIDATE_TEMPLATE } from './contract.ts';
+import { type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
+import { type CaptchaCaller, FailOpenBudget } from './fail-open-budget.ts';
 import type { CaptchaMetrics } from './metrics.ts';
+import { type Captcha, type ConfiguredCaptcha, prepareCaptcha, toBody, toRequest } from './request.ts';
 import type { CaptchaSettings } from './settings.ts';
+import {
+  type CaptchaVerdict,
+  evidenceOf,
+  healthOf,
+  indeterminate,
+  type NoVerdict,
+  noVerdict,
+  verdictOf,
+} from './verdict.ts';
+
+interface Purpose {
+  /** Read only in an outage or after a pass. */
+  readonly caller: Pick<CaptchaCaller, 'requester'>;
+  /** The audience of the attestation, if the input names one. Without `captchaIds` every captcha id counts. */
+  readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
+}
 
 type Options = SharedOptions &
   Pick<CaptchaSettings, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'> & { readonly metrics: CaptchaMetrics };
 
 /** The captcha service, with the attestations of its verdicts. */
-export class CaptchaService implements CaptchaParts {
+export class CaptchaService {
   readonly upstream: UpstreamClient<Captcha>;
   readonly attestations: AttestationIssuer;
-  readonly client: CaptchaClient;
   readonly maxCaptchas: number;
+  readonly #options: Options;
+  readonly #budget = new FailOpenBudget();
 
   constructor(options: Options, captchas: readonly ConfiguredCaptcha[], attestation: AttestationConfig | undefined) {
-    const { metrics, captchaTimeoutMs: timeoutMs } = options;
-    this.maxCaptchas = options.maxCaptchas;
+    const { metrics, captchaTimeoutMs: timeoutMs, maxCaptchas } = options;
+    this.#options = options;
+    this.maxCaptchas = maxCaptchas;
     this.upstream = new UpstreamClient({
       ...options,
       service: 'captcha',
@@ -28,11 +53,121 @@ export class CaptchaService implements CaptchaParts {
       timeoutMs,
     });
     this.attestations = new AttestationIssuer(attestation, { captchas: this.upstream, metrics });
-    this.client = new CaptchaClient({ ...options, upstream: this.upstream });
   }
 
   /** Replaces all captcha ids at once. Requests under way keep theirs. */
   replace(captchas: readonly ConfiguredCaptcha[]): void {
     this.upstream.replace(captchas.map(prepareCaptcha));
   }
+
+  /**
+   * Verifies one challenge. Without a verdict the fail-open policy decides (document, 7.3), on what our own probes show.
+   *
+   * @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, or a cancellation
+   */
+  async validate(
+    input: ValidateCaptchaInput,
+    { caller, audience }: Purpose,
+    scope: CallScope,
+  ): Promise<CaptchaVerdict> {
+    const { captchaFailOpen: policy, metrics } = this.#options;
+    const request = toRequest(input, this.upstream);
+    const { id } = request.account;
+    let verdict = await this.#verify(request, scope);
+    const health = this.upstream.health.find(id);
+    const now = health?.msWithoutOutages ?? 0;
+    if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now);
+    // A half-open call may outlive its client.
+    scope.signal.throwIfAborted();
+    if (verdict.__typename === 'NoVerdict') {
+      const hasWorked = health?.status.hasWorked ?? false;
+      const takeAllowance = () => {
+        const isTaken = this.#budget.take(id, caller.requester, now);
+        if (!isTaken) metrics.recordLimitedCaptcha();
+        return isTaken;
+      };
+      verdict = indeterminate(verdict, { policy, hasWorked, isDown: this.#isDown(id, audience), takeAllowance });
+    }
+    metrics.recordVerdict(verdict);
+    return verdict;
+  }
+
+  /**
+   * Are this captcha id and every alternative down? A bot could name one that is down, and so avoid the
+   * challenges of one that is well. One that never worked or is refused is not in use; a new one may be well.
+   */
+  #isDown(captchaId: string, audience: Purpose['audience']): boolean {
+    const { ids, health } = this.upstream;
+    const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
+    const statusOf = (id: string) => health.find(id)?.status;
+    const isInUse = (status: ReturnType<typeof statusOf>) =>
+      status && (status.hasWorked ? status.state !== 'refused' : status.isNew);
+    const inUse = accepted.map(statusOf).filter(isInUse);
+    return inUse.length > 0 && [statusOf(captchaId), ...inUse].every((status) => status?.state === 'outage');
+  }
+
+  async #verify({ account, lotNumber, body }: ReturnType<typeof toRequest>, scope: CallScope) {
+    const { log } = this.#options;
+    const ids = { requestId: scope.operation.requestId, account: account.id };
+    try {
+      return await this.upstream.ask({ account, body, scope }, (received) => {
+        const response = readResponse(received);
+        const result = verdictOf(response, received.status, lotNumber);
+        logProblems(result, response, received, lotNumber, ids, log);
+        return { result, evidence: evidenceOf(response, result, received.status) };
+      });
+    } catch (error) {
+      // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
+      if (!isUpstreamFailure(error)) throw error;
+      // The log has one line about a confirmed outage, and not one for each request.
+      if (error.why === 'outage') return noVerdict('TRANSPORT');
+      log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
+      // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
+      if (error.why === 'pause') return noVerdict('CLIENT');
+      if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
+      return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
+    }
+  }
+}
+
+/** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
+function logProblems(
+  verdict: CaptchaVerdict | NoVerdict,
+  response: CaptchaResponse,
+  { status, json, unreadable }: UpstreamResponse,
+  lotNumber: string,
+  ids: { requestId: string; account: string },
+  log: Options['log'],
+): void {
+  const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
+  if (verdict.__typename === 'CaptchaFailed') {
+    if (verdict.category === 'ILLEGAL_SIGN_TOKEN')
+      log.warn(ids, 'captcha service rejects our signature: check the captcha key');
+    else if (verdict.details.lotNumber !== lotNumber)
+      log.warn({ ...ids, status }, 'captcha service answered for another lot number');
+    else if (response.kind === 'rejection' && !response.isDocumented)
+      log.warn({ ...ids, status, flaws: flaws() }, 'captcha service rejected a challenge in an undocumented form');
+  }
+  if (verdict.__typename === 'NoVerdict') {
+    const { cause, code } = verdict;
+    // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
+    // us and the service, and an undocumented code or a flawed pass may be a change at the service.
+    if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
+    const internal = response.kind === 'exception' ? `exception ${code}${loggableMessage(response.msg)}` : undefined;
+    const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
+    log.warn({ ...ids, ...details }, 'captcha service gave no verdict');
+  }
+}
+
+/** A made-up challenge, signed: the service may reject the challenge, but not our account. It looks real and is never cached. */
+export function captchaProbe({ captchaKey, region, origin, path, headers }: Captcha): Probe {
+  const body = () => {
+    const lotNumber = randomBytes(16).toString('hex');
+    const captchaOutput = randomBytes(96).toString('base64url');
+    const passToken = randomBytes(32).toString('hex');
+    const genTime = String(Math.floor(Date.now() / 1_000));
+    return toBody({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
+  };
+  const classify = (response: UpstreamResponse) => healthOf(readResponse(response), response.status);
+  return { region, origin, path, headers, body, classify };
 }

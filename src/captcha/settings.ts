@@ -128,7 +128,7 @@ export function captchaRules({ values, isSet, refuse }: RuleInput<typeof CAPTCHA
   refuse(isPublic, 'attestationKeys', 'keys of your own', 'the key of the sandbox, which is public');
   // Audiences without keys, or keys without audiences, would attest nothing.
   const isHalf = isSet('attestation') !== isSet('attestationKeys');
-  refuse(isHalf, 'attestation', 'it together with ATTESTATION_KEYS', 'one of them');
+  refuse(isHalf, 'attestation', 'ATTESTATION_KEYS as well, or neither', 'one of them');
   // A captcha id that is not configured would never count.
   for (const { id, captchaIds = [] } of (values.captchaConfigurations && attestation?.audiences) ?? []) {
     const isUnknown = captchaIds.some((captchaId) => !known.has(captchaId));

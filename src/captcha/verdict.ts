@@ -67,7 +67,7 @@ function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | unde
 }
 
 /** A 4xx blames the request. A bot controls content and number of requests, and so a firewall's 403 or a 429. */
-export function isClientError(status: number): boolean {
+function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
@@ -152,5 +152,5 @@ const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
 };
 const BY_POLICY = 'The request may proceed by policy alone, without an attestation.';
 const NEW_CHALLENGE = 'Let the person solve a new challenge.';
-const TRY_AGAIN = 'As many as may proceed while it is down have done so. Let the person try again in a minute.';
+const TRY_AGAIN = 'The limit for the outage is reached. Let the person try again in a minute.';
 const ASK_OPERATOR = 'The operator of this subgraph has to check its configuration.';

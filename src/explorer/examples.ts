@@ -76,7 +76,7 @@ mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
   }
 }`;
 
-const ATTESTATION = `# What does a page pass on, for the service that acts to verify it itself?
+const ATTESTATION = `# What does a page pass on, for the receiving service to verify?
 mutation AttestCaptcha($attested: ValidateCaptchaInput!) {
   validateCaptcha(input: $attested) { __typename attestation }
 }`;

@@ -4,13 +4,8 @@ import type { DeviceMetadataInput } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
 
-/** Path of the one operation (section 4), without the public key. */
+/** Path of the one operation (section 4). */
 export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
-
-/** The same with a key, which is encoded, because a `/` in it would lead to another endpoint. */
-export function queryPath(publicKey: string): string {
-  return QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(publicKey));
-}
 
 export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
 
@@ -43,11 +38,10 @@ export const EVENT_TYPE = {
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
 /** The document gives web objects no types and allows any further key (2.7). `outcome.ts` bounds them. */
-function isWeb(given: unknown): boolean {
+const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>>>((given) => {
   const { browser, device, os } = propertiesOf(given);
   return [browser, device, os].every(isObject);
-}
-const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>>>(isWeb, 'expected three objects');
+}, 'expected three objects');
 
 /** The longest list of signals or of errors. The catalogue has 51 signals. */
 const MAX_ITEMS = 200;

@@ -19,7 +19,7 @@ export function createFingerprintMetrics({ counter, counterOf, onCollect }: Metr
   const signals = counter('signals_total', 'Signals in judgements, by code and level', 'code', 'level');
   const decided = 'Decisions about devices, by action and rule; shadow rules only count';
   const decisions = counter('decisions_total', decided, 'action', 'rule', 'shadow', 'client_type', 'event_type');
-  const drift = 'Words and values that the document does not have, by kind';
+  const drift = 'Undocumented values of the service, by kind';
   const judged = 'Judgements that were sealed, opened, or could not be opened';
   const dropped = 'Arguments that a trusted header overruled, by key';
 

@@ -8,9 +8,9 @@ import type {
   IpInfo,
   Mobile,
   Signal,
-  SignalLevel,
   Web,
 } from '../schema.generated.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,
@@ -23,7 +23,7 @@ import {
 } from './contract.ts';
 import type { Drift } from './metrics.ts';
 import type { FingerprintRequest } from './request.ts';
-import { LEVEL_RANK, SIGNALS_BY_NAME } from './signal-catalogue.ts';
+import { isLevel, SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
 export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
@@ -39,10 +39,10 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 };
 
 /** A difference from the document, with the word that the document does not have. */
-export type Difference = readonly [kind: Drift, word?: string];
+type Difference = readonly [kind: Drift, word?: string];
 
 /** The outcome of a response, with the values of its report that were left out or cut, and its differences. */
-export interface ReadOutcome {
+interface ReadOutcome {
   readonly outcome: FingerprintOutcome;
   readonly leftOut: number;
   readonly differences: readonly Difference[];
@@ -61,7 +61,7 @@ export function toOutcome(
 ): ReadOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
-    const report = new Report(success.data.data.detail);
+    const report = new Report();
     const outcome = toDevice(question, success.data.data, respondedAt, report);
     return { outcome, leftOut: report.leftOut, differences: differencesOf(success.data.data) };
   }
@@ -75,7 +75,7 @@ export function toOutcome(
     throw protocolError(describeIssues(error));
   }
   if ([401, 403, 404].includes(status)) {
-    const internal = `HTTP status ${status} for application ${question.application.id}${said}`;
+    const internal = `HTTP status ${status} for application ${question.account.id}${said}`;
     // In another form than the service's it may come from a firewall, which a bot can provoke. So it does not count as a
     // mistake of ours; if it is one, our own probe finds the account refused.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
@@ -84,6 +84,16 @@ export function toOutcome(
   if (status >= 500 || status === 429)
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
   throw protocolError(`HTTP status ${status}${said}`);
+}
+
+/** The evidence of an answer to a probe: the success and the 400 are documented; 401, 403 and 404 blame us (document, 7). */
+export function healthOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {
+  if (status === 200 && successEnvelope.safeParse(json).success) return HEALTHY_PROBE;
+  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
+  const envelope = anyEnvelope.safeParse(json).data;
+  if (envelope && envelope.code !== status)
+    return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
+  return evidenceOfStatus(status, unreadable);
 }
 
 function protocolError(internal: string | undefined): DeviceTrustError {
@@ -114,7 +124,7 @@ function toFieldError({ field, reason, type }: WireFieldError): DeviceFieldError
 }
 
 function toDevice(
-  { application, token, eventType }: FingerprintRequest,
+  { account, token, eventType }: FingerprintRequest,
   { request_id, event_id, fp_detail, signals, detail }: FingerprintData,
   respondedAt: number,
   report: Report,
@@ -124,7 +134,7 @@ function toDevice(
     eventType,
     respondedAt,
     token,
-    publicKey: application.id,
+    publicKey: account.id,
     requestId: request_id,
     eventId: event_id,
     version: fp_detail.version,
@@ -138,8 +148,6 @@ function toDevice(
     ),
   };
 }
-
-const isLevel = (level: string): level is SignalLevel => Object.hasOwn(LEVEL_RANK, level);
 
 function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasic'] {
   if (detail.client_type === 'OTHER') return null;
@@ -195,18 +203,11 @@ const MAX_BYTES = 960;
 /** Bounds a page's report about itself, so that a page cannot make its own judgement fail: the rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
-  /** Nearly all fit as a whole, which is measured once. */
-  readonly #fits: boolean;
-  /** How many values were left out, or cut. */
   leftOut = 0;
-
-  constructor(detail: Detail) {
-    this.#fits = 'device_basic' in detail && jsonBytes(detail.device_basic, MAX_BYTES) <= MAX_BYTES;
-  }
 
   /** The longest beginning of a text that still fits. The first text that is cut takes all that is left. */
   text(value: string): string {
-    if (this.#fits || this.#takes(jsonBytes(value, this.#left))) return value;
+    if (this.#takes(jsonBytes(value, this.#left))) return value;
     this.leftOut += 1;
     let [kept, left] = ['', this.#left - 2];
     // By code points: half of a surrogate pair is no text.
@@ -225,10 +226,6 @@ class Report {
     for (const key in object) {
       if (some.includes(key)) continue;
       const value = object[key];
-      if (this.#fits) {
-        kept.push([key, value]);
-        continue;
-      }
       const isText = typeof value === 'string';
       // The two brackets stand for the colon and the comma.
       const ofKey = jsonBytes(key, this.#left);

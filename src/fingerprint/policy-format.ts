@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config/parser.ts';
 import { readJson } from '../runtime/json.ts';
 import { CLIENT_TYPES, EVENT_TYPE } from './contract.ts';
-import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
+import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** The format of a risk policy's file. A policy is no secret, so messages quote it. */
 
@@ -47,7 +47,7 @@ const condition = objectOf(CONDITION, {
   anyOf: codes.optional(),
   noneOf: codes.optional(),
   effect: oneOf('RISK', 'DENY', 'ALLOW').optional(),
-  minLevel: oneOf('LOW', 'MEDIUM', 'HIGH').optional(),
+  minLevel: oneOf(...LEVELS).optional(),
   minConfidence: z.number('a number from 0 to 1').min(0).max(1).optional(),
   atLeast: z.int(`a whole number from 1 to ${CODES.length}`).min(1).max(CODES.length).optional(),
   eventType: oneOrMany('a list of texts', eventType).optional(),
@@ -80,7 +80,7 @@ const policySchema = objectOf('an object with rules and otherwise', {
 /** The conditions of a rule, all of which must hold. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
-export type PolicyContent = z.output<typeof policySchema>;
+type PolicyContent = z.output<typeof policySchema>;
 
 /** The content of a policy in a text of JSON. @throws ConfigError with every mistake at once */
 export function readContent(text: string): PolicyContent {

@@ -1,6 +1,6 @@
 import { CLIENT_TYPES } from './contract.ts';
 import { counts, decide, matches, type PolicyInput, type PolicySignal, type RiskPolicy, type Rule } from './policy.ts';
-import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
+import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** A risk policy and its decisions, as lines for an analyst. */
 
@@ -21,7 +21,7 @@ export interface Question {
 const NEWER = { code: null, confidence: 1, effect: null };
 const SIGNALS: readonly PolicySignal[] = [
   ...SIGNAL_CATALOGUE.map((row) => ({ ...row, name: row.code })),
-  ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
+  ...LEVELS.map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
 
 /** The rules in their order with their conditions, and in the first line the flaws that `bySignal` found. */
@@ -60,7 +60,7 @@ export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readon
     '',
     ...table([head, ...rows]),
     '',
-    idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
+    idle.length === 0 ? 'Every rule acted.' : 'Rules that never acted:',
     ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
   ];
   return { lines, flaws };

@@ -59,9 +59,9 @@ export function parsePolicy(json: string): RiskPolicy {
     text,
     rules: rules.map(({ id: rule, when, then, shadow }) => {
       const { anyOf, effect, minLevel, minConfidence, atLeast } = when;
-      const saysWhich = [anyOf, effect, minLevel, minConfidence].some((key) => key !== undefined);
+      const selectsSignals = [anyOf, effect, minLevel, minConfidence].some((key) => key !== undefined);
       const decision = { action: then, rule, policy: id };
-      return { when, needs: atLeast ?? Number(saysWhich), isShadow: shadow === true, decision };
+      return { when, needs: atLeast ?? Number(selectsSignals), isShadow: shadow === true, decision };
     }),
     otherwise: { action: otherwise, rule: OTHERWISE, policy: id },
   };

@@ -1,9 +1,10 @@
 import { badUserInput } from '../errors.ts';
+import type { Caller } from '../graphql/context.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
+import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
+import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, QUERY_TEMPLATE } from './contract.ts';
 
 /** The client as trusted headers describe it: an entry for each configured header. */
 export type TrustedMetadata = readonly {
@@ -13,6 +14,11 @@ export type TrustedMetadata = readonly {
   /** May an argument stand in for a header that is absent? Otherwise the header alone counts. */
   readonly isReplaceable: boolean;
 }[];
+
+export interface FingerprintCaller extends Caller {
+  /** The client, as trusted headers describe it. Empty if no header is configured for it. */
+  readonly metadata: TrustedMetadata;
+}
 
 /** Metadata as trusted headers complete it, and the keys of those arguments that a header overrules. */
 export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
@@ -33,35 +39,29 @@ export type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 're
 
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
-  const { origin, pathname: path } = new URL(baseUrl + queryPath(id));
+  // A `/` in a key would lead to another endpoint.
+  const { origin, pathname: path } = new URL(
+    baseUrl + QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(id)),
+  );
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
   return { id, region, origin, path, headers };
 }
 
-export interface FingerprintRequest {
-  readonly application: Account;
-  readonly token: string;
-  /** The business event, for the risk policy and for the record of a judgement. */
-  readonly eventType: string | undefined;
-  readonly body: string;
-  /** Requests with the same key can share a call. */
-  readonly key: string;
-}
-
 /** Turns arguments into a request. @throws BAD_USER_INPUT: unknown application, bad event type, a key named twice */
-export function toRequest(
-  args: QueryDeviceFingerprintArgs,
-  applications: Pick<UpstreamClient, 'find'>,
-): FingerprintRequest {
-  const application = applications.find(args.publicKey);
-  if (!application)
+export function toRequest(args: QueryDeviceFingerprintArgs, applications: Pick<UpstreamClient, 'find'>) {
+  const account = applications.find(args.publicKey);
+  if (!account)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
+  // The business event, for the risk policy and for the record of a judgement.
   const eventType = args.eventType || undefined;
   if (eventType && !EVENT_TYPE.pattern.test(eventType))
     throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');
   const body = toBody(args);
-  return { application, token: args.token, eventType, body, key: `${application.id}\n${body}` };
+  // Requests with the same key can share a call.
+  return { account, token: args.token, eventType, body, key: `${account.id}\n${body}` };
 }
+
+export type FingerprintRequest = Readonly<ReturnType<typeof toRequest>>;
 
 /** The body (2.1), its keys in a fixed order; null and empty are left out, so that equal requests share a call. */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {

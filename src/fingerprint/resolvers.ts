@@ -1,9 +1,129 @@
-import { badUserInput, DeviceTrustError } from '../errors.ts';
+import DataLoader from 'dataloader';
+import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
-import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
-import type { DeviceRequest } from './device-request.ts';
+import type {
+  DeviceFingerprintSignalsArgs,
+  DeviceJudgement,
+  DeviceRiskDecision,
+  QueryDeviceFingerprintArgs,
+  Resolvers,
+  Signal,
+} from '../schema.generated.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
+import type { FingerprintMetrics } from './metrics.ts';
 import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';
+import type { PolicyInUse } from './policy.ts';
+import { type FingerprintCaller, type FingerprintRequest, toRequest, withTrusted } from './request.ts';
+import { type Judgements, judgementOf, noSealingKeys } from './sealed-judgement.ts';
+import type { FingerprintService } from './service.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
+
+/** The parts that all requests share. */
+export interface FingerprintParts extends Pick<FingerprintService, 'query' | 'maxUpstreamCalls'> {
+  readonly upstream: Pick<UpstreamClient, 'find'>;
+  readonly policyInUse: Pick<PolicyInUse, 'current' | 'decide'>;
+  readonly judgements: Pick<Judgements, 'hasKeys' | 'seal' | 'open'>;
+  readonly metrics: Pick<FingerprintMetrics, 'recordLookup' | 'recordDroppedMetadata'>;
+}
+
+/** Looks up, decides about and judges the devices of one GraphQL request, each of them once. */
+export class DeviceRequest {
+  readonly #parts: FingerprintParts;
+  readonly #context: RequestContext;
+  readonly #caller: FingerprintCaller;
+  #loader: DataLoader<FingerprintRequest, FingerprintOutcome, string> | undefined;
+  #calls = 0;
+  readonly #policy: PolicyInUse['current'];
+  readonly #decisions = new Map<JudgedDevice, DeviceRiskDecision>();
+  readonly #judgements = new Map<JudgedDevice, DeviceJudgement>();
+  /** The devices of the judgements that were made here. All others were opened. */
+  readonly #devices = new Map<DeviceJudgement, JudgedDevice>();
+  readonly #sealed = new Map<DeviceJudgement, string | DeviceTrustError>();
+
+  constructor(parts: FingerprintParts, context: RequestContext, caller: FingerprintCaller) {
+    this.#parts = parts;
+    this.#context = context;
+    this.#caller = caller;
+    this.#policy = parts.policyInUse.current;
+  }
+
+  /** Asks about the device of the caller's client, whom trusted headers may describe. */
+  device(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
+    const { metadata, dropped } = withTrusted(args.metadata, this.#caller.metadata);
+    for (const key of dropped) this.#parts.metrics.recordDroppedMetadata(key, 1);
+    return this.lookUp({ ...args, metadata });
+  }
+
+  /** Asks about a token. Equal requests share one call. */
+  async lookUp(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
+    const { upstream, metrics } = this.#parts;
+    const { operation } = this.#context;
+    const request = toRequest(args, upstream);
+    operation.recordLookup(request.token);
+    metrics.recordLookup();
+    // A failure stays with its own request: DataLoader rejects only the entry that is an Error.
+    this.#loader ??= new DataLoader((requests) => Promise.all(requests.map((one) => this.#query(one).catch(asError))), {
+      cacheKeyFn: ({ key }) => key,
+    });
+    const outcome = await this.#loader.load(request);
+    operation.recordOutcome(outcome.__typename, outcome.__typename === 'DeviceFingerprint');
+    return outcome;
+  }
+
+  async #query(request: FingerprintRequest): Promise<FingerprintOutcome> {
+    const { maxUpstreamCalls } = this.#parts;
+    this.#calls += 1;
+    if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context.scope);
+    const message = `One request may ask about ${maxUpstreamCalls} different device tokens. Ask about the others in another request.`;
+    throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
+  }
+
+  /** The decision of the risk policy about a device that `lookUp` returned. */
+  decide(device: JudgedDevice): DeviceRiskDecision {
+    const known = this.#decisions.get(device);
+    if (known) return known;
+    const decision = this.#parts.policyInUse.decide(this.#policy, device, this.#context.operation);
+    this.#decisions.set(device, decision);
+    return decision;
+  }
+
+  /** The judgement of a device that `lookUp` returned; refused without a key to seal it with. */
+  judge(device: JudgedDevice): DeviceJudgement | null {
+    if (!this.#parts.judgements.hasKeys) return this.#context.refuseField(noSealingKeys);
+    const known = this.#judgements.get(device);
+    if (known) return known;
+    // Sound: `decisionOf` and `sealedOf` make the rest where it is asked for.
+    const judgement = judgementOf(device, this.#caller.subject, null) as DeviceJudgement;
+    this.#judgements.set(device, judgement);
+    this.#devices.set(judgement, device);
+    return judgement;
+  }
+
+  /** Opens a sealed judgement, without a call. @throws DeviceTrustError JUDGEMENT_UNREADABLE or NOT_CONFIGURED */
+  openJudgement(sealed: string): DeviceJudgement {
+    const judgement = this.#parts.judgements.open(sealed);
+    this.#context.operation.recordOutcome('DeviceJudgement', true);
+    return judgement;
+  }
+
+  /** The decision of the policy about a judged device; of an opened judgement, the decision that was sealed. */
+  decisionOf(judgement: DeviceJudgement): DeviceRiskDecision | null {
+    const device = this.#devices.get(judgement);
+    return device ? this.decide(device) : (judgement.decision ?? null);
+  }
+
+  /** The sealed text of a judgement, always the same one. @throws UPSTREAM_PROTOCOL_ERROR if the answer is too long to seal */
+  sealedOf(judgement: DeviceJudgement): string {
+    const device = this.#devices.get(judgement);
+    if (!device) return judgement.sealed;
+    const known = this.#sealed.get(judgement);
+    // An error is remembered too, because one request can select it under hundreds of aliases.
+    const sealed = known ?? this.#parts.judgements.seal(judgementOf(device, this.#caller.subject, this.decide(device)));
+    this.#sealed.set(judgement, sealed);
+    if (sealed instanceof DeviceTrustError) throw sealed;
+    return sealed;
+  }
+}
 
 export interface FingerprintContext extends RequestContext {
   readonly fingerprint: DeviceRequest;
@@ -15,13 +135,16 @@ export const fingerprintResolvers: Resolvers<FingerprintContext> = {
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: (reference, { fingerprint }) => {
+    __resolveReference: async (reference, { fingerprint }) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
-      // trusted headers are about who looks at the device.
+      // trusted headers are about the viewer, not the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      return fingerprint.lookUp({ token, publicKey }).then(acceptedDevice);
+      const outcome = await fingerprint.lookUp({ token, publicKey });
+      // No union can carry a rejection here.
+      if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
+      return outcome;
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, { fingerprint }) => fingerprint.decide(device as JudgedDevice),
@@ -38,12 +161,6 @@ export const fingerprintResolvers: Resolvers<FingerprintContext> = {
     signals,
   },
 };
-
-function acceptedDevice(outcome: FingerprintOutcome): JudgedDevice {
-  // No union can carry a rejection here.
-  if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
-  return outcome;
-}
 
 function signals(
   { signals: all }: { readonly signals?: Signal[] | null },

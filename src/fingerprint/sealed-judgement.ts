@@ -20,7 +20,6 @@ const MAX_BYTES = 8_192;
 /** The longest text that is opened, in characters: releases up to 0.4.0 sealed as much, and those texts are kept for years. */
 const MAX_OPENED_CHARACTERS = 262_144;
 
-/** The error for a judgement where no sealing key is configured. */
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
 /** Makes judgements that can be kept, and opens those that were. */

@@ -1,10 +1,11 @@
+import type { Account, CallScope } from '../upstream/call.ts';
 import { type SharedOptions, UpstreamClient } from '../upstream/client.ts';
-import { FingerprintClient, fingerprintProbe } from './client.ts';
+import type { Probe } from '../upstream/prober.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
-import type { FingerprintParts } from './device-request.ts';
-import type { FingerprintMetrics } from './metrics.ts';
+import type { Drift, FingerprintMetrics } from './metrics.ts';
+import { type FingerprintOutcome, healthOf, toOutcome, toRejection } from './outcome.ts';
 import { PolicyInUse, type RiskPolicy } from './policy.ts';
-import { type ConfiguredApplication, prepareApplication } from './request.ts';
+import { type ConfiguredApplication, type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { Judgements, type SealingKey } from './sealed-judgement.ts';
 import type { FingerprintSettings } from './settings.ts';
 
@@ -12,13 +13,15 @@ type Options = SharedOptions &
   Pick<FingerprintSettings, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'> & { readonly metrics: FingerprintMetrics };
 
 /** The fingerprint service, with the policy and the judgements about its devices. */
-export class FingerprintService implements FingerprintParts {
+export class FingerprintService {
   readonly upstream: UpstreamClient;
-  readonly client: FingerprintClient;
   readonly policyInUse: PolicyInUse;
   readonly judgements: Judgements;
   readonly metrics: FingerprintMetrics;
   readonly maxUpstreamCalls: number;
+  readonly #log: Options['log'];
+  /** The new words that the log has named. */
+  readonly #named = new Set<string>();
 
   constructor(
     options: Options,
@@ -26,9 +29,10 @@ export class FingerprintService implements FingerprintParts {
     sealingKeys: readonly SealingKey[],
     policy: RiskPolicy,
   ) {
-    const { metrics, fingerprintTimeoutMs: timeoutMs } = options;
+    const { metrics, log, fingerprintTimeoutMs: timeoutMs, maxUpstreamCalls } = options;
     this.metrics = metrics;
-    this.maxUpstreamCalls = options.maxUpstreamCalls;
+    this.#log = log;
+    this.maxUpstreamCalls = maxUpstreamCalls;
     this.upstream = new UpstreamClient({
       ...options,
       service: 'fingerprint',
@@ -37,7 +41,6 @@ export class FingerprintService implements FingerprintParts {
       pathTemplate: QUERY_TEMPLATE,
       timeoutMs,
     });
-    this.client = new FingerprintClient({ ...options, upstream: this.upstream });
     this.policyInUse = new PolicyInUse(policy, metrics);
     this.judgements = new Judgements(sealingKeys, metrics);
   }
@@ -46,4 +49,50 @@ export class FingerprintService implements FingerprintParts {
   replace(applications: readonly ConfiguredApplication[]): void {
     this.upstream.replace(applications.map(prepareApplication));
   }
+
+  /** Asks about one token, and counts its signals. @throws see `UpstreamClient.ask` */
+  async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
+    // The service would reject it (document, section 8), at the price of a call.
+    if (request.token === '') return toRejection([EMPTY_TOKEN]);
+    const { account, body } = request;
+    // Each documented outcome shows that the service works. All else throws.
+    const { outcome, leftOut, differences } = await this.upstream.ask({ account, body, scope }, (response) => ({
+      result: toOutcome(request, response, Date.now()),
+      evidence: 'well',
+    }));
+    if (leftOut > 0) {
+      this.metrics.recordShortenedReport();
+      const { requestId } = scope.operation;
+      const flaws = `device_basic: ${leftOut} values were left out or cut`;
+      this.#log.warn({ requestId, account: account.id, flaws }, 'device report truncated');
+    }
+    for (const [kind, word] of differences) this.#recordDrift(kind, word);
+    if (outcome.__typename === 'DeviceFingerprint') for (const one of outcome.signals) this.metrics.recordSignal(one);
+    return outcome;
+  }
+
+  /** Counts a difference from the document, and names a new word in the log, once in this process. */
+  #recordDrift(kind: Drift, word?: string): void {
+    this.metrics.recordDrift(kind);
+    // The word is part of the cause, so the repeat limit counts each word separately.
+    const cause = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
+    if (word === undefined || this.#named.has(cause) || this.#named.size >= MAX_NAMED) return;
+    this.#named.add(cause);
+    this.#log.warn({ cause }, 'the fingerprint service sent an undocumented value');
+  }
+}
+
+/** A word like those of the document: nothing else is kept, or gets into the log. */
+const PLAIN_WORD = /^[\w/.-]{1,48}$/;
+const MAX_NAMED = 64;
+
+const EMPTY_TOKEN = {
+  field: 'device_token',
+  reason: 'expected a token of at least 1 character, but got none',
+  type: 'string_too_short',
+};
+
+/** Asks about an empty token. The service refuses it after it has checked our credentials (document, section 8). */
+export function fingerprintProbe({ region, origin, path, headers }: Account): Probe {
+  return { region, origin, path, headers, body: () => toBody({ token: '' }), classify: healthOf };
 }

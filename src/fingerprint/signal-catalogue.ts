@@ -61,8 +61,11 @@ const ROWS: Readonly<Record<SignalCode, Row>> = {
   RUNNING_IN_SYSTEM_CLONED: ['LOW', 0.9, 'The app may run in a second instance that the system made.'],
 };
 
-/** The levels as numbers that can be compared. */
+/** The levels, and the same as numbers that can be compared. */
+export const LEVELS = ['LOW', 'MEDIUM', 'HIGH'] as const satisfies readonly SignalLevel[];
 export const LEVEL_RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
+
+export const isLevel = (word: string): word is SignalLevel => Object.hasOwn(LEVEL_RANK, word);
 
 /** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist, and the effect follows that. */
 function effectOf(code: string): DeviceSignalEffect {

@@ -1,6 +1,6 @@
 import type { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
-import type { RequestScope } from '../upstream/request-scope.ts';
+import type { RequestScope } from '../upstream/call.ts';
 import { CostBudget } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
 

@@ -55,8 +55,8 @@ export class CostBudget {
 }
 
 /**
- * The cost of a value of the answer, and of each 16 characters of its texts and keys, each time that they occur. Everything about 1,000
- * devices has 190,000 of both, with their judgements 250,000.
+ * The cost of a value of the answer, and of each 16 characters of its texts and keys, each time that they occur. An answer
+ * with all fields of 1,000 references has 250,000 of both.
  */
 const COST_IN_ANSWER = 0.45;
 
@@ -100,7 +100,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
   let fixed = 0;
   let references = 0;
   for (const node of fieldsOf(operation.selectionSet, root, info)) {
-    // Only arguments of root fields can be large: the others are an enum and a number.
+    // Only arguments of root fields can be large.
     for (const { value } of node.arguments ?? []) {
       for (const name of variablesIn(value)) {
         const variable = variables.get(name);

@@ -1,7 +1,7 @@
 import { Lexer, Source, TokenKind } from 'graphql';
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 
-/** Lexical tokens, at which the parser ends. Everything about a device has some 300. */
+/** Lexical tokens, at which the parser ends. A selection of all fields has some 300. */
 export const MAX_TOKENS = 2_000;
 /** graphql-js counts the lines before each place that an error names, so the time for errors grows with the lines. */
 const MAX_BYTES = 65_536;
@@ -15,20 +15,18 @@ const LONG_WORD = new RegExp(`\\w{${MAX_NAME_LENGTH + 1}}`);
 
 /** Why a document must not be parsed; undefined if it may. The word `fragment` counts in its strings as well. */
 export function documentViolation(source: string): DeviceTrustError | undefined {
-  if (Buffer.byteLength(source) > MAX_BYTES || exceeds(source, LINE_END, MAX_LINES - 1)) {
-    const message = `The document has more than 64 KiB or ${MAX_LINES} lines.`;
-    return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
-  }
-  if (hasLongName(source)) {
-    const message = `The document has a name of more than ${MAX_NAME_LENGTH} characters.`;
-    return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
-  }
-  if (!exceeds(source, /\bfragment\b/, MAX_FRAGMENTS)) return undefined;
-  const message = `The document has more than ${MAX_FRAGMENTS} fragments.`;
-  return new DeviceTrustError('GRAPHQL_VALIDATION_FAILED', { message });
+  const violation = (code: ErrorCode, flaw: string) =>
+    new DeviceTrustError(code, { message: `The document has ${flaw}.` });
+  if (Buffer.byteLength(source) > MAX_BYTES || exceeds(source, LINE_END, MAX_LINES - 1))
+    return violation('GRAPHQL_PARSE_FAILED', `more than 64 KiB or ${MAX_LINES} lines`);
+  if (hasLongName(source))
+    return violation('GRAPHQL_PARSE_FAILED', `a name of more than ${MAX_NAME_LENGTH} characters`);
+  if (exceeds(source, /\bfragment\b/, MAX_FRAGMENTS))
+    return violation('GRAPHQL_VALIDATION_FAILED', `more than ${MAX_FRAGMENTS} fragments`);
+  return undefined;
 }
 
-/** Is a name longer than it may be? A text in the document may: it can be a device token. */
+/** Is a name longer than it may be? A text in the document may: it can be an argument. */
 function hasLongName(source: string): boolean {
   if (!LONG_WORD.test(source)) return false;
   const lexer = new Lexer(new Source(source));

@@ -25,35 +25,29 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
 }
 
 /**
- * Records the sides that have to act on an operation's errors, and logs the operator's once for each cause. A
- * caller's mistakes are not logged.
+ * Records the sides that have to act on an operation's errors, and logs the operator's once for each cause; an unexpected error
+ * each time. A caller's mistakes are not logged.
  */
 export function reportErrors(operation: Operation, errors: readonly Error[]): void {
-  const lines = new Map(errors.map((error) => [lineKeyOf(error), error]));
-  for (const error of lines.values()) reportError(operation, error);
-}
-
-/** The same for errors that would make the same log line. An unexpected error always makes a line of its own. */
-function lineKeyOf(error: Error): unknown {
-  const original = rootOf(error);
-  if (!(original instanceof DeviceTrustError)) return error;
-  return [original.code, original.internal, original.side].join('\n');
-}
-
-function reportError(operation: Operation, error: Error): void {
   const { requestId, field, log } = operation;
-  const original = rootOf(error);
-  if (original instanceof DeviceTrustError) {
-    const { code, internal, side } = original;
-    operation.recordFailure(side);
-    // The catalogue's message, of which there are few: the log counts warnings by it.
-    if (side !== 'caller') log.warn({ requestId, code, internal, field }, ERROR_CATALOGUE[code].message);
-    return;
+  const reported = new Set<string>();
+  for (const error of errors) {
+    const original = rootOf(error);
+    if (original instanceof DeviceTrustError) {
+      const { code, internal, side } = original;
+      const cause = [code, internal, side].join('\n');
+      if (reported.has(cause)) continue;
+      reported.add(cause);
+      operation.recordFailure(side);
+      // The catalogue's message, of which there are few: the log counts warnings by it.
+      if (side !== 'caller') log.warn({ requestId, code, internal, field }, ERROR_CATALOGUE[code].message);
+    } else {
+      const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
+      const { side, message } = ERROR_CATALOGUE[code];
+      operation.recordFailure(side);
+      if (code === 'INTERNAL_SERVER_ERROR') log.error({ requestId, code, field, error: framesOf(original) }, message);
+    }
   }
-  const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
-  operation.recordFailure(ERROR_CATALOGUE[code].side);
-  if (code !== 'INTERNAL_SERVER_ERROR') return;
-  log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }
 
 /**

@@ -33,7 +33,6 @@ export interface KnownOperation {
   compiled: CompiledQuery['query'] | undefined;
 }
 
-/** The variables of a request. Those that its operation does not declare are taken out. */
 type Variables = Record<string, unknown>;
 
 /** The answer to an operation, with the status that it has in HTTP. */

@@ -8,15 +8,13 @@ export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([
   ['JSONObject', 'JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53'],
 ]);
 
-function toDateTime(value: unknown): string {
-  if (typeof value === 'string' && isRfc3339(value)) return value;
-  throw new TypeError('no DateTime');
-}
-
 /** `DateTime`: checked, but kept as text, so that it reaches the upstream as the caller wrote it. */
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  parseValue: toDateTime,
+  parseValue(value) {
+    if (typeof value === 'string' && isRfc3339(value)) return value;
+    throw new TypeError('no DateTime');
+  },
 });
 
 /** Keys that could reach an object's prototype if later code merges or assigns them. */

@@ -1,10 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
-import type { GraphQLSchema } from 'graphql';
+import {
+  type ApolloGraphQLObjectTypeExtensions,
+  buildSubgraphSchema,
+  type GraphQLReferenceResolver,
+  type GraphQLSchemaModule,
+} from '@apollo/subgraph';
+import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { gql } from 'graphql-tag';
+import { asError, badUserInput } from '../errors.ts';
+import { isObject, propertiesOf } from '../runtime/json.ts';
+import type { RequestContext } from './context.ts';
 import { countLists } from './cost.ts';
-import { isolateRepresentations } from './entities.ts';
-import { requireScopes } from './scopes.ts';
+import { requireScopes, restrictReferences } from './scopes.ts';
 
 /** The path is the same from `src/graphql/` and from the build's `dist/server/`. */
 const SCHEMA_FOLDER = new URL('../../schema/', import.meta.url);
@@ -17,4 +24,46 @@ export function typeDefs(file: string) {
 /** An executable subgraph schema. It keeps nothing of a request. */
 export function buildSchema(modules: GraphQLSchemaModule[]): GraphQLSchema {
   return countLists(isolateRepresentations(requireScopes(buildSubgraphSchema(modules))));
+}
+
+/**
+ * Changes the schema so that `_entities` resolves each representation by itself. In @apollo/subgraph's resolver, one of
+ * an unknown type makes the whole list fail, and one without a resolver returns the caller's own fields.
+ */
+function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
+  const field = schema.getQueryType()?.getFields()['_entities'];
+  if (!field) throw new Error('expected a subgraph schema with an _entities field, but got one without');
+  const resolvers = referenceResolversOf(schema);
+
+  async function resolveOne(representation: unknown, context: RequestContext, info: GraphQLResolveInfo) {
+    const { __typename } = propertiesOf(representation);
+    const resolve = resolvers.get(__typename);
+    if (!resolve) {
+      const known = [...resolvers.keys()].join(', ');
+      throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
+    }
+    // Sound: a value with a __typename is an object.
+    const entity: unknown = await resolve(representation as object, context, info);
+    // The `_Entity` union distinguishes types by this name.
+    return isObject(entity) && !('__typename' in entity) ? { ...entity, __typename } : entity;
+  }
+
+  // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
+  // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
+  field.resolve = (_root, { representations }: { representations: unknown[] }, context: RequestContext, info) =>
+    Promise.all(representations.map((representation) => resolveOne(representation, context, info).catch(asError)));
+  return schema;
+}
+
+/** The reference resolvers by the name of their type, from where @apollo/subgraph keeps them. */
+function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLReferenceResolver<RequestContext>> {
+  const resolvers = new Map<unknown, GraphQLReferenceResolver<RequestContext>>();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    // Sound: this is the type that @apollo/subgraph documents for its extensions.
+    const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<RequestContext>;
+    const resolve = apollo?.subgraph?.resolveReference;
+    if (resolve) resolvers.set(type.name, restrictReferences(type, resolve));
+  }
+  return resolvers;
 }

@@ -20,17 +20,14 @@ export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     // The fields of such a type need nothing themselves, because every field that leads to the type needs the scope.
     if (!isObjectType(type) || isRisk(type)) continue;
-    for (const field of Object.values(type.getFields())) if (isRestricted(field)) restrict(field);
+    for (const field of Object.values(type.getFields()))
+      if (hasTag(field.astNode) || isRisk(getNamedType(field.type))) restrict(field);
   }
   return schema;
 }
 
 function isRisk({ astNode, extensionASTNodes = [] }: GraphQLNamedType): boolean {
   return [astNode, ...extensionASTNodes].some(hasTag);
-}
-
-function isRestricted({ astNode, type }: GraphQLField<unknown, unknown>): boolean {
-  return hasTag(astNode) || isRisk(getNamedType(type));
 }
 
 /** Does this definition of the SDL have the tag `risk`? */
@@ -59,6 +56,6 @@ export function restrictReferences(
 
 function forbidden(): DeviceTrustError {
   const message =
-    'This field needs the scope risk:read, which this request does not have. The operator of this subgraph decides who has it.';
+    'This field needs the scope risk:read, which this request does not have. The operator of this subgraph grants it.';
   return new DeviceTrustError('FORBIDDEN', { message });
 }

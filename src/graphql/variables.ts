@@ -30,7 +30,6 @@ export interface DeclaredVariable {
   readonly hasDefault: boolean;
 }
 
-/** The variables of an operation of a valid document. */
 export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLSchema): DeclaredVariable[] {
   return (definition.variableDefinitions ?? []).flatMap(({ variable, type: node, defaultValue }) => {
     const type = typeFromAST(schema, node);

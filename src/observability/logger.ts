@@ -91,7 +91,6 @@ export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Writes a warning, unless too many have the same cause. */
   write(line: readonly unknown[], write: (line: readonly unknown[]) => void): void {
     const { account, cause } = propertiesOf(line[0]);
     const message = line.find((argument) => typeof argument === 'string');
@@ -154,10 +153,7 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
 /** Of SHA-256. */
 const BLOCK_BYTES = 64;
 
-/**
- * The only form of a token or a person in the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104), always the same for one key. By
- * two one-shot hashes, because an `Hmac` of Node took an eighth of a token's CPU.
- */
+/** The form of a token or a person in the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104). Node's `Hmac` would take more CPU. */
 export class LogHash {
   #inner = Buffer.alloc(0);
   /** The outer block, with room for the inner hash. */

@@ -19,10 +19,7 @@ interface FinishedOperation {
 /** Where each part of the process defines its metrics. */
 export type MetricsRegistry = ReturnType<typeof createRegistry>;
 
-/**
- * A registry with the metrics of Node: memory, CPU time, event-loop lag. Every label has few values, none of which a client
- * chooses: a token in a label would be a leak, and unbounded values would exhaust the memory of Prometheus.
- */
+/** A registry with Node's own metrics. A label has few values, none of a client's choice: those would leak tokens, or exhaust Prometheus. */
 function createRegistry() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -66,7 +63,7 @@ export function createMetrics() {
   const duration = 'Duration of GraphQL operations, by root field and outcome';
   const seconds = histogram('operation_duration_seconds', duration, 'field', 'outcome');
   const operations = counter('operations_total', 'GraphQL operations, by caller and outcome', 'caller', 'outcome');
-  const failed = 'GraphQL operations with an error, by who has to act';
+  const failed = 'GraphQL operations with an error, by responsible side';
   const countFailure = counterOf<Side>('operations_failed_total', failed, 'side', ['operator', 'upstream', 'caller']);
   const codes = Object.keys(ERROR_CATALOGUE).filter(isErrorCode);
   const countError = counterOf('errors_total', 'Errors in responses, by error code', 'code', codes);

@@ -39,14 +39,12 @@ const RANK: Readonly<Record<Side, number>> = { caller: 0, upstream: 1, operator:
 
 /** An operation that takes this long always writes a line, in ms. It is the time of the latency objective. */
 const SLOW_MS = 2_000;
-/** With any other outcome somebody was refused, or let through without a verdict. */
-const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'DeviceJudgement', 'CaptchaPassed']);
 
 /** One operation, from its body to its response. Its end becomes one log line, one set of metrics and one span. */
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
-  /** Starts the span of a call; undefined unless the operation is traced. */
+  /** Starts the span of a call; undefined unless the trace is exported. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
@@ -64,6 +62,7 @@ export class Operation {
   /** Codes of the errors in the response. Until a result is recorded, the operation counts as our failure. */
   #errors: readonly ErrorCode[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
+  #hasBadOutcome = false;
 
   /** @param caller the sender's name */
   constructor(request: IncomingMessage, caller: string, telemetry: Telemetry) {
@@ -106,8 +105,9 @@ export class Operation {
     this.#tokens.push(token);
   }
 
-  /** Counts a field that was answered with this type of the graph. */
-  recordOutcome(typename: string): void {
+  /** Counts a field that was answered with this type of the graph. It is bad if somebody was refused, or let through unchecked. */
+  recordOutcome(typename: string, isGood: boolean): void {
+    this.#hasBadOutcome ||= !isGood;
     this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
   }
 
@@ -153,7 +153,7 @@ export class Operation {
     const isGood =
       errors.length === 0 &&
       ms < SLOW_MS &&
-      Object.keys(this.#outcomes).every((it) => GOOD_OUTCOMES.has(it)) &&
+      !this.#hasBadOutcome &&
       this.#decisions.every(({ action, shadow }) => action === 'ALLOW' && shadow.length === 0);
     // Good operations need no investigation, so a sample is enough.
     if (isGood && Math.random() >= logSample) return;

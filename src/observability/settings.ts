@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { choice, internalAddress, ratio, type Table, type Values, visibleText } from '../config/values.ts';
+import type { Environment } from '../config/parser.ts';
+import { choice, internalAddress, ownSecret, ratio, type Table, type Values, visibleText } from '../config/values.ts';
 
-/** The variables of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
+/** The variables of the log and of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
+
+const level = choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
+
+export const LOG_VARIABLES = {
+  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
+  logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
+  logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
+} as const satisfies Table;
 
 /** A pair of OpenTelemetry, whose value is percent-encoded where it has other characters than these. */
 const PAIR = /^\s*([\w./-]{1,255})\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*$/;
@@ -38,3 +47,8 @@ export const TRACING_VARIABLES = {
 } as const satisfies Table;
 
 export type TracingSettings = Values<typeof TRACING_VARIABLES>;
+
+/** Does an operator turn traces off by the variables of OpenTelemetry for that? */
+export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = '' }: Environment): boolean {
+  return /^\s*true\s*$/i.test(OTEL_SDK_DISABLED) || /^\s*none\s*$/i.test(OTEL_TRACES_EXPORTER);
+}

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import {
   type Attributes,
-  type Context,
   createNoopMeter,
   type Meter,
   ROOT_CONTEXT,
@@ -21,33 +20,13 @@ import type { Side } from '../errors.ts';
 import type { Metrics } from './metrics.ts';
 import type { TracingSettings } from './settings.ts';
 
-/** Exports traces, each from the router through an operation to its upstream calls. */
-export interface Tracing {
-  /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
-  startOperation(request: IncomingMessage): OperationSpan;
-  /** Exports the remaining spans, for at most 2 s. */
-  stop(): Promise<void>;
-}
+export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 
 /** The span of one operation. Of the client's own text it has the name of the operation alone. */
-export interface OperationSpan {
-  readonly traceId: string;
-  /** Starts the span of a call; absent unless the trace is exported. */
-  readonly startCallSpan: StartCallSpan | undefined;
-  end(result: TracedResult): void;
-}
+export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
-/** Where a call goes, as far as a trace may say it. */
-interface CallTarget {
-  readonly service: string;
-  readonly region: string;
-  readonly origin: string;
-  /** The path as the service's document has it, with names in braces in the place of ids. */
-  readonly pathTemplate: string;
-}
-
-/** Returns a function that ends the span with the HTTP status of the response, if there was one. */
-export type StartCallSpan = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
+/** Where a call goes, as far as a trace may say it: the template of the path has names in the place of ids. */
+type CallTarget = Readonly<Record<'service' | 'region' | 'origin' | 'pathTemplate', string>>;
 
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */
@@ -63,10 +42,11 @@ type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics
 const EXPORT_TIMEOUT_MS = 2_000;
 
 /**
- * Exports spans over OTLP/HTTP, with packages that are loaded only for it. Names follow OpenTelemetry's conventions.
+ * Exports traces over OTLP/HTTP, each from the router through an operation to its upstream calls. The packages are loaded only for
+ * it, and names follow OpenTelemetry's conventions.
  * The document, the client's address and `url.full` are left out: they would hold tokens, people and ids.
  */
-export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
+export async function openTracing(options: TracingOptions) {
   const { otlpEndpoint } = options;
   if (otlpEndpoint === undefined) return undefined;
   const [{ OTLPTraceExporter }, { resourceFromAttributes }, sdk] = await Promise.all([
@@ -90,32 +70,44 @@ export async function openTracing(options: TracingOptions): Promise<Tracing | un
     selfObsMeterProvider: { getMeter: () => meterOf((count) => lost('queue_full', count)) },
   };
   const provider = new sdk.TracerProvider({
-    resource: resourceFromAttributes(resourceOf(options)),
+    // The environment's attributes override our own.
+    resource: resourceFromAttributes({
+      'service.name': 'device-trust',
+      'service.version': packageJson.version,
+      'service.instance.id': randomUUID(),
+      ...options.otelResourceAttributes,
+      ...(options.otelServiceName !== undefined && { 'service.name': options.otelServiceName }),
+    }),
     sampler: samplerOf(options, sdk),
     spanProcessors: [new sdk.BatchSpanProcessor(batches)],
   });
   const tracer = provider.getTracer('device-trust', packageJson.version);
 
   return {
+    /** Exports the remaining spans, for at most 2 s. */
     stop: async () => {
       const timeout = setTimeout(EXPORT_TIMEOUT_MS, undefined, { ref: false });
       // Lost spans must neither delay the end of the process nor make it fail.
       await Promise.race([provider.shutdown(), timeout]).catch(() => {});
     },
-    startOperation: (request) => {
-      const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContextOf(request));
+    /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
+    startOperation: (request: IncomingMessage) => {
+      const parent = parseTraceparent(request.headers['traceparent']);
+      const parentContext = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
+      const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContext);
       const isSampled = span.isRecording();
       const context = trace.setSpan(ROOT_CONTEXT, span);
       // The services get no `traceparent`: it would tell them which of their calls belong to one operation.
-      const startCallSpan: StartCallSpan = (target) => {
+      const startCallSpan = (target: CallTarget) => {
         const options = { kind: SpanKind.CLIENT, attributes: attributesOfCall(target) };
         const call = tracer.startSpan(`POST ${target.pathTemplate}`, options, context);
-        return (outcome, status) => endCall(call, outcome, status);
+        return (outcome: string, status: number | undefined) => endCall(call, outcome, status);
       };
       return {
         traceId: span.spanContext().traceId,
+        /** Starts the span of a call, and returns the function that ends it; undefined unless the trace is exported. */
         startCallSpan: isSampled ? startCallSpan : undefined,
-        end: (result) => {
+        end: (result: TracedResult) => {
           if (isSampled) endOperation(span, request, result);
         },
       };
@@ -136,9 +128,9 @@ function lossRecorder({ log, metrics }: TracingOptions) {
 
 const LOSSES = {
   export_failed:
-    'Traces are lost: what is at OTEL_EXPORTER_OTLP_ENDPOINT does not take them within 2 s. Its operator has to act.',
+    'Traces are lost: the receiver at OTEL_EXPORTER_OTLP_ENDPOINT does not accept them within 2 s. Its operator has to act.',
   queue_full:
-    'Traces are lost: there are more than the receiver takes. If no export fails, our operator has to lower OTEL_TRACES_SAMPLER_ARG.',
+    'Traces are lost: the receiver cannot keep up. If no export fails, our operator has to lower OTEL_TRACES_SAMPLER_ARG.',
 };
 
 /** A meter that hears of nothing but spans for which the queue has no room. */
@@ -154,17 +146,6 @@ function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: Tra
   if (name.endsWith('always_on')) sampler = new sdk.AlwaysOnSampler();
   if (name.endsWith('always_off')) sampler = new sdk.AlwaysOffSampler();
   return name.startsWith('parentbased') ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
-}
-
-/** The environment's attributes override our own. */
-function resourceOf({ otelServiceName, otelResourceAttributes }: TracingOptions): Attributes {
-  return {
-    'service.name': 'device-trust',
-    'service.version': packageJson.version,
-    'service.instance.id': randomUUID(),
-    ...otelResourceAttributes,
-    ...(otelServiceName !== undefined && { 'service.name': otelServiceName }),
-  };
 }
 
 /** The address is the one of the socket, because any client can write a `Host` header. */
@@ -203,22 +184,16 @@ function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget)
   };
 }
 
-/** Ends the span of a call. A 400 is how the fingerprint service refuses a token that a client made up (document, section 8). */
+/** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is the answer to a client's own mistake. */
 function endCall(call: Span, outcome: string, status: number | undefined): void {
   if (status !== undefined) call.setAttribute('http.response.status_code', status);
-  if (status === undefined) fail(call, outcome, true);
-  else if (status > 400) fail(call, String(status), true);
+  if (status === undefined || status > 400) fail(call, `${status ?? outcome}`, true);
   call.end();
 }
 
 function fail(span: Span, type: string, isOurs: boolean): void {
   span.setAttribute('error.type', type);
   if (isOurs) span.setStatus({ code: SpanStatusCode.ERROR });
-}
-
-function parentContextOf({ headers: { traceparent } }: IncomingMessage): Context {
-  const parent = parseTraceparent(traceparent);
-  return parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header-field-values; versions after 00 may add fields at the end. */

@@ -6,7 +6,7 @@ type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) =>
 /** Asks the system for all addresses of a host name, of both families. */
 export type Lookup = (hostname: string, done: OnAddresses) => void;
 
-export interface LookupObserver {
+interface LookupObserver {
   /** A look-up failed with this code; `isFirst` unless the one before failed as well. */
   failed(hostname: string, code: string, isFirst: boolean): void;
   recovered(hostname: string): void;

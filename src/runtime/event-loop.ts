@@ -1,12 +1,3 @@
-/** Measures the lag of the event loop: for how long the process handled no socket and no timer. */
-export interface EventLoopMonitor {
-  /** The total lag since the start, in ms: tells a slow upstream from a response that waits in our socket. */
-  totalLagMs(): number;
-  /** Was the event loop late by more than the limit twice in a row? Once may be a garbage collection. */
-  isOverloaded(): boolean;
-  stop(): void;
-}
-
 const TICK_MS = 20;
 
 /** The shortest window in which delays are measured, in ms: a short turn between two long ones must not hide the second. */
@@ -15,8 +6,10 @@ const WINDOW_MS = 50;
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/** Measures how late a timer is. Node's histogram misses the turn after each reset: under overload every turn. */
-export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS): EventLoopMonitor {
+export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
+
+/** Measures for how long the process handles no socket and no timer. Node's histogram misses each turn after a reset: under overload all. */
+export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
   let lastTick = performance.now();
   let windowStart = lastTick;
@@ -44,9 +37,14 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS): EventLoopMonit
   timer.unref();
 
   return {
-    totalLagMs: () => totalMs + lagAt(performance.now()),
-    // After one delay, a second one counts before it has ended, so that requests which arrive during it are refused.
-    isOverloaded: () => delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
+    /** The total lag since the start, in ms: tells a slow upstream from a response that waits in our socket. */
+    totalLagMs: (): number => totalMs + lagAt(performance.now()),
+    /**
+     * Was the event loop late by more than the limit twice in a row? Once may be a garbage collection. After one delay, a second
+     * one counts before it has ended, so that requests which arrive during it are refused.
+     */
+    isOverloaded: (): boolean =>
+      delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
     stop: () => clearInterval(timer),
   };
 }

@@ -142,17 +142,14 @@ export function propertiesOf(value: unknown): Readonly<Record<string, unknown>> 
 const MAX_NESTING = 32;
 
 /** Does a JSON value nest objects and arrays more than 32 levels deep? The check itself goes no deeper than that. */
-export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
+function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
 }
 
 const lengthOf = (text: string): number => text.length;
 
-/**
- * The values in a JSON value of any depth, plus the lengths of its texts and keys in units of as many characters. It stops counting
- * beyond `most`.
- */
+/** The values in a JSON value of any depth, plus its texts and keys in units of as many characters. It stops beyond `most`. */
 export function sizeOf(
   value: unknown,
   charactersPerUnit: number,

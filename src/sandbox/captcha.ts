@@ -1,15 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { LRUCache } from 'lru-cache';
 import { EXCEPTIONS, signToken } from '../captcha/contract.ts';
 import type { Region } from '../upstream/settings.ts';
 import { findCaptcha, type SandboxCaptcha } from './accounts.ts';
 import { type JsonResponse, mediaType, readBody } from './http.ts';
-import type { Challenge, Memory } from './memory.ts';
 
 const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
 
+/** The values that the client SDK returns for a solved challenge (captcha document, 2.1). Each value is opaque to the client. */
+export interface Challenge {
+  readonly lot_number: string;
+  readonly captcha_output: string;
+  readonly pass_token: string;
+  /** Seconds since 1970, as digits. */
+  readonly gen_time: string;
+}
+
+export interface IssuedChallenge extends Challenge {
+  readonly captchaId: string;
+  readonly expiresAtMs: number;
+  isVerified: boolean;
+}
+
+/** Of all regions, so that a challenge in the wrong one is recognised as one of another captcha id. */
+type Challenges = LRUCache<string, IssuedChallenge>;
+
 /** Issues a solved challenge. An unknown, deleted or paused captcha id gets the exception that a verification would get. */
-export function issueChallenge(query: URLSearchParams, region: Region, { challenges }: Memory): JsonResponse {
+export function issueChallenge(query: URLSearchParams, region: Region, challenges: Challenges): JsonResponse {
   const captcha = findCaptcha(query.get('captcha_id') ?? '', region);
   if (typeof captcha === 'string') return exception(captcha);
   const { captchaId } = captcha;
@@ -30,7 +48,7 @@ export async function validateChallenge(
   request: IncomingMessage,
   query: URLSearchParams,
   region: Region,
-  memory: Memory,
+  challenges: Challenges,
 ): Promise<JsonResponse> {
   const body = await readBody(request);
   if (!body) return exception('-50000', 413);
@@ -46,7 +64,7 @@ export async function validateChallenge(
   if (code !== undefined) return exception(code);
   if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey))
     return failed('illegal sign_token', claimed.lot_number);
-  return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, memory);
+  return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, challenges);
 }
 
 /** The configuration that the URL or the form names, or the code of an exception. If both name one, it has to be the same. */
@@ -83,7 +101,7 @@ function forcedOutcome(lotNumber: string): JsonResponse | undefined {
 }
 
 /** Compares the values with the challenge that was issued. Only a pass consumes it. */
-function verify(claimed: Challenge, captchaId: string, { challenges }: Memory): JsonResponse {
+function verify(claimed: Challenge, captchaId: string, challenges: Challenges): JsonResponse {
   const lotNumber = claimed.lot_number;
   const issued = challenges.peek(lotNumber);
   if (!issued) return exception('-50301');

@@ -1,23 +1,27 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LRUCache } from 'lru-cache';
 import { v7 as uuidV7 } from 'uuid';
 import { z } from 'zod';
 import { type FingerprintData, METADATA_KEYS, type WireFieldError } from '../fingerprint/contract.ts';
+import { SIGNALS_BY_NAME } from '../fingerprint/signal-catalogue.ts';
 import { parseJson } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 import type { Region } from '../upstream/settings.ts';
 import { SANDBOX_APPLICATIONS } from './accounts.ts';
-import { parseToken } from './device-token.ts';
 import { type JsonResponse, MAX_BODY_BYTES, mediaType, readBody } from './http.ts';
-import type { Memory } from './memory.ts';
 
-/** Answers one query (fingerprint document, 4). README.md has the order of the checks. Throws if the client disconnects. */
+/**
+ * Answers one query (fingerprint document, 4). README.md has the order of the checks. Throws if the client disconnects.
+ *
+ * @param usedTokens digests of the tokens for one query, because a token may be as long as a body
+ */
 export async function queryFingerprint(
   request: IncomingMessage,
   publicKey: string,
   region: Region,
-  memory: Memory,
+  usedTokens: LRUCache<string, true>,
 ): Promise<JsonResponse> {
   const application = SANDBOX_APPLICATIONS.find((row) => row.publicKey === publicKey && row.region === region);
   if (!application) return errorResponse(404);
@@ -30,9 +34,9 @@ export async function queryFingerprint(
   if ('errors' in query) return invalidRequest(query.errors);
   const { deviceToken } = query;
   const digest = sha256(deviceToken).toString('hex');
-  const meaning = parseToken(deviceToken, memory.usedTokens.has(digest));
+  const meaning = parseToken(deviceToken, usedTokens.has(digest));
   if (!meaning) return invalidToken();
-  if (meaning.isForOneQuery) memory.usedTokens.set(digest, true);
+  if (meaning.isForOneQuery) usedTokens.set(digest, true);
   // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
   if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { ref: false });
   if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
@@ -140,3 +144,71 @@ function fieldErrorsOf(issue: z.core.$ZodIssue): WireFieldError[] {
 function fieldError(field: string, type: string): WireFieldError {
   return { field, reason: REASONS[type] ?? type, type };
 }
+
+/** The devices (fingerprint document, 2.6 and 2.7), at addresses that are reserved for documentation (RFC 5737, RFC 3849). */
+const DEVICES = {
+  android: {
+    client_type: 'Android',
+    device_basic: { os: 'Android', pla: 'arm64-v8a', mod: 'Pixel 8', osv: '15' },
+    ip_info: { ip: '203.0.113.10' },
+  },
+  ios: {
+    client_type: 'iOS',
+    device_basic: { os: 'iOS', pla: 'arm64', mod: 'iPhone16,1', osv: '18.2' },
+    ip_info: { ip: '2001:db8::20' },
+  },
+  // The document allows keys that it does not list (2.7). Here these are `type` and `arch`.
+  web: {
+    client_type: 'Web/H5',
+    device_basic: {
+      browser: { name: 'Chrome', version: '131.0.6778.86', major: '131', type: 'desktop' },
+      device: { model: 'Macintosh', vendor: 'Apple' },
+      os: { name: 'macOS', version: '15.1', arch: 'arm64' },
+    },
+    ip_info: { ip: '203.0.113.30' },
+  },
+  // Newer than the document.
+  car: { client_type: 'Car', device_basic: { maker: 'Example' }, ip_info: { ip: '203.0.113.40' } },
+};
+
+/** Signals that are newer than the document, with their levels. */
+const NEWER = new Map(Object.entries({ NEWER_SIGNAL: 'MEDIUM', NEWER_LEVEL: 'CRITICAL' }));
+
+type ErrorStatus = 400 | 401 | 403 | 404 | 500;
+
+const MAX_DELAY_MS = 60_000;
+
+const DEVICE =
+  '(?<once>once:)?(?<device>android|ios|web|car)(?::(?<names>[A-Z_]+(?:=[\\d.]+)?(?:,[A-Z_]+(?:=[\\d.]+)?)*))?';
+const ERROR = 'error:(?<error>400|401|403|404|500)';
+const NAMES = '(?:@(?<deviceName>[^#]+))?(?:#.*)?';
+const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})${NAMES}$`, 's');
+
+/** Parses a token, as README.md has it; undefined if it is invalid. One for one query is `isUsed` from the second one on. */
+export function parseToken(token: string, isUsed: boolean) {
+  const groups = TOKEN.exec(token)?.groups;
+  if (!groups) return undefined;
+  const { delay = '0', once, device, names, error, deviceName } = groups;
+  const delayMs = Number(delay);
+  if (delayMs > MAX_DELAY_MS) return undefined;
+  const isForOneQuery = once !== undefined;
+  // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
+  if (error !== undefined) return { delayMs, deviceName, isForOneQuery, error: Number(error) as ErrorStatus };
+  const detail = DEVICES[device as keyof typeof DEVICES];
+  const signals = signalsNamed([...(names?.split(',') ?? []), ...(isUsed ? ['TOKEN_EXPIRED'] : [])]);
+  return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
+}
+
+/** Each of these signals once, as the catalogue has it (2.9) or newer, or with its own confidence. Undefined if one is unknown. */
+function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
+  const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
+  const signals = [...wanted].flatMap(([name, given]) => {
+    const row = SIGNALS_BY_NAME.get(name);
+    const level = row?.level ?? NEWER.get(name);
+    if (level === undefined || (given !== undefined && !CONFIDENCE.test(given))) return [];
+    return { signal: name, level, confidence: Number(given ?? row?.confidence ?? 1) };
+  });
+  return signals.length < wanted.size ? undefined : signals;
+}
+
+const CONFIDENCE = /^(0(\.\d{1,3})?|1(\.0{1,3})?)$/;

@@ -1,11 +1,13 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { VALIDATE_TEMPLATE } from '../captcha/contract.ts';
+import { QUERY_TEMPLATE } from '../fingerprint/contract.ts';
 import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, type SandboxApplication, type SandboxCaptcha } from './accounts.ts';
-import { issueChallenge, validateChallenge } from './captcha.ts';
+import { type IssuedChallenge, issueChallenge, validateChallenge } from './captcha.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, send } from './http.ts';
-import { Memory } from './memory.ts';
 
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
@@ -21,9 +23,19 @@ export interface Sandbox {
 
 const CHALLENGES_PATH = '/sandbox/challenges';
 
+/** How many challenges and how many tokens are kept; of more, the first is forgotten. Each takes some hundred bytes. */
+const CAPACITY = 10_000;
+
+/** The memory of both services, for all regions. */
+const createMemory = () => ({
+  challenges: new LRUCache<string, IssuedChallenge>({ max: CAPACITY }),
+  usedTokens: new LRUCache<string, true>({ max: CAPACITY }),
+});
+type Memory = ReturnType<typeof createMemory>;
+
 /** Starts both services, a server for each region from `port` on; 0 takes free ports. None is left after an error. */
 export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }): Promise<Sandbox> {
-  const memory = new Memory();
+  const memory = createMemory();
   const servers: Server[] = [];
   const stop = async () => {
     await Promise.all(servers.map(close));
@@ -67,22 +79,28 @@ function listenerFor(region: Region, memory: Memory): RequestListener {
   };
 }
 
-async function route(request: IncomingMessage, region: Region, memory: Memory): Promise<JsonResponse> {
+async function route(
+  request: IncomingMessage,
+  region: Region,
+  { challenges, usedTokens }: Memory,
+): Promise<JsonResponse> {
   const { method, url = '' } = request;
   // Without the URL class, which would resolve `..` and so turn the path of one public key into that of another.
   const [path = '', search = ''] = url.split(/\?(.*)/s);
   const query = new URLSearchParams(search);
   const publicKey = publicKeyIn(path);
-  if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, memory);
-  if ((method === 'POST' || method === 'GET') && path === '/validate')
-    return validateChallenge(request, query, region, memory);
-  if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory);
+  if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, usedTokens);
+  if ((method === 'POST' || method === 'GET') && path === VALIDATE_TEMPLATE)
+    return validateChallenge(request, query, region, challenges);
+  if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, challenges);
   return errorResponse(404);
 }
 
+const QUERY_PATH = new RegExp(`^${QUERY_TEMPLATE.replace('{public_key}', '([^/]+)')}$`);
+
 /** The public key in the path of a query, decoded; undefined for any other path and for broken percent-encoding. */
 function publicKeyIn(path: string): string | undefined {
-  const encoded = /^\/api\/v2\/fp_query\/([^/]+)$/.exec(path)?.[1];
+  const encoded = QUERY_PATH.exec(path)?.[1];
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded);
   } catch {

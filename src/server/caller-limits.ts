@@ -10,53 +10,48 @@ export interface Reservation {
   release(): void;
 }
 
+/** Reserves for a caller, by its name, which stays the same when its secret is rotated. Nothing is taken at first. */
+export type Reserve = (caller: string) => Reservation;
+
 /**
  * A capacity that all callers share. Services hold half of it at most (all without a router), and one service half of
- * that, so that nobody takes it from the router, and no service from the others.
+ * that, so that neither the router nor another service is starved.
  */
-export class SharedCapacity {
-  readonly #total: number;
-  readonly #hasRouter: () => boolean;
-  readonly #heldBy = new Map<string, number>();
-  #held = 0;
-  #heldByServices = 0;
+export function shareCapacity(total: number, hasRouter: () => boolean): Reserve {
+  const heldBy = new Map<string, number>();
+  let held = 0;
+  let heldByServices = 0;
 
-  constructor(total: number, hasRouter: () => boolean) {
-    this.#total = total;
-    this.#hasRouter = hasRouter;
+  function hasRoom(caller: string, amount: number): boolean {
+    if (held + amount > total) return false;
+    if (!isService(caller)) return true;
+    const ofServices = hasRouter() ? total / 2 : total;
+    const own = (heldBy.get(caller) ?? 0) + amount;
+    // A single connection can be all that there is.
+    return heldByServices + amount <= Math.max(ofServices, 1) && own <= Math.max(ofServices / 2, 1);
   }
 
-  /** @param caller the name of a caller, which stays the same when its secret is rotated */
-  reserveFor(caller: string): Reservation {
+  function add(caller: string, amount: number): void {
+    held += amount;
+    if (isService(caller)) heldByServices += amount;
+    heldBy.set(caller, (heldBy.get(caller) ?? 0) + amount);
+  }
+
+  return (caller) => {
     let taken = 0;
     return {
       take: (amount) => {
-        if (!this.#hasRoom(caller, amount)) return false;
+        if (!hasRoom(caller, amount)) return false;
         taken += amount;
-        this.#add(caller, amount);
+        add(caller, amount);
         return true;
       },
       release: () => {
-        this.#add(caller, -taken);
+        add(caller, -taken);
         taken = 0;
       },
     };
-  }
-
-  #hasRoom(caller: string, amount: number): boolean {
-    if (this.#held + amount > this.#total) return false;
-    if (!isService(caller)) return true;
-    const ofServices = this.#hasRouter() ? this.#total / 2 : this.#total;
-    const own = (this.#heldBy.get(caller) ?? 0) + amount;
-    // A single connection can be all that there is.
-    return this.#heldByServices + amount <= Math.max(ofServices, 1) && own <= Math.max(ofServices / 2, 1);
-  }
-
-  #add(caller: string, amount: number): void {
-    this.#held += amount;
-    if (isService(caller)) this.#heldByServices += amount;
-    this.#heldBy.set(caller, (this.#heldBy.get(caller) ?? 0) + amount);
-  }
+  };
 }
 
 /** The bytes of bodies under way, and of unread answers. A container of 512 MiB has space for both several times. */
@@ -80,42 +75,45 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Reservation
 /** From this part of the limit on, a new connection replaces the oldest one without an operation. */
 const CROWDED = 0.9;
 
-/** The open connections. One with an operation belongs to its caller; others, open to anybody, are closed first. */
-export class Connections {
-  #open = 0;
+/**
+ * Limits the open connections; those without an operation are closed first.
+ *
+ * @returns claims a connection for the caller of its first operation: false if that caller may hold no more
+ */
+export function limitConnections(
+  server: Server,
+  limit: number,
+  hasRouter: () => boolean,
+  metrics?: Pick<Metrics, 'recordEviction'>,
+): (socket: Socket, caller: string) => boolean {
+  const reserve = shareCapacity(limit, hasRouter);
+  let open = 0;
   /** Those of them that belong to no caller. The oldest is the first. */
-  readonly #withoutOperation = new Set<Socket>();
-  readonly #ofCallers: SharedCapacity;
-
-  constructor(server: Server, limit: number, hasRouter: () => boolean, metrics?: Pick<Metrics, 'recordEviction'>) {
-    this.#ofCallers = new SharedCapacity(limit, hasRouter);
-    const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
-    server.maxConnections = limit;
-    server.on('connection', (socket: Socket) => {
-      const [oldest] = this.#withoutOperation;
-      if (oldest && this.#open >= crowdedAt) {
-        this.#withoutOperation.delete(oldest);
-        oldest.destroy();
-        metrics?.recordEviction();
-      }
-      this.#open += 1;
-      // Each unread answer listens to it.
-      socket.setMaxListeners(0);
-      this.#withoutOperation.add(socket);
-      socket.once('close', () => {
-        this.#open -= 1;
-        this.#withoutOperation.delete(socket);
-      });
+  const withoutOperation = new Set<Socket>();
+  const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
+  server.maxConnections = limit;
+  server.on('connection', (socket: Socket) => {
+    const [oldest] = withoutOperation;
+    if (oldest && open >= crowdedAt) {
+      withoutOperation.delete(oldest);
+      oldest.destroy();
+      metrics?.recordEviction();
+    }
+    open += 1;
+    // Each unread answer listens to it.
+    socket.setMaxListeners(0);
+    withoutOperation.add(socket);
+    socket.once('close', () => {
+      open -= 1;
+      withoutOperation.delete(socket);
     });
-  }
-
-  /** Claims a connection for the caller of its first operation. False if the caller may hold no more connections. */
-  claim(socket: Socket, caller: string): boolean {
-    if (!this.#withoutOperation.has(socket)) return true;
-    const reservation = this.#ofCallers.reserveFor(caller);
+  });
+  return (socket, caller) => {
+    if (!withoutOperation.has(socket)) return true;
+    const reservation = reserve(caller);
     if (!reservation.take(1)) return false;
-    this.#withoutOperation.delete(socket);
+    withoutOperation.delete(socket);
     socket.once('close', reservation.release);
     return true;
-  }
+  };
 }

@@ -1,13 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { CaptchaCaller } from '../captcha/captcha-request.ts';
-import type { Requester } from '../captcha/fail-open-budget.ts';
-import type { FingerprintCaller } from '../fingerprint/device-request.ts';
-import type { TrustedMetadata } from '../fingerprint/request.ts';
-import { ANYONE, type CallerSettings, ROUTER } from './settings.ts';
+import type { CaptchaCaller, Requester } from '../captcha/fail-open-budget.ts';
+import type { FingerprintCaller, TrustedMetadata } from '../fingerprint/request.ts';
+import { ANYONE, ROUTER, type ServerSettings } from './settings.ts';
 import {
   createMetadataReader,
-  type MetadataReader,
   requesterOf,
   scopesOf,
   singleHeader,
@@ -15,14 +12,13 @@ import {
   type TrustedHeaders,
 } from './trusted-headers.ts';
 
-export type CallerSecrets = Pick<CallerSettings, 'routerSecrets' | 'services'>;
+type CallerSecrets = Pick<ServerSettings, 'routerSecrets' | 'services'>;
 
 /** A caller with the parts that each slice reads. */
 export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;
 
 /** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
-export interface CallerOptions extends CallerSecrets {
-  readonly trustedHeaders: TrustedHeaders | undefined;
+export interface CallerOptions extends CallerSecrets, Pick<ServerSettings, 'trustedHeaders'> {
   /** If no secret is configured, are the headers of this machine trusted? For the sandbox, where everything can be tried. */
   readonly trustsLoopback?: boolean;
 }
@@ -44,66 +40,58 @@ interface KnownSender {
 }
 
 /** The senders of GraphQL requests: the router and services that know a secret, or anyone if none is configured. */
-export class Callers {
-  readonly #trustedHeaders: TrustedHeaders;
-  readonly #trustsLoopback: boolean;
-  readonly #metadataOf: MetadataReader | undefined;
-  #routers: readonly KnownSender[] = [];
-  #services: readonly KnownSender[] = [];
-
-  constructor(options: CallerOptions) {
-    const { trustedHeaders = {}, trustsLoopback = false } = options;
-    this.#trustedHeaders = trustedHeaders;
-    this.#trustsLoopback = trustsLoopback;
-    this.#metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
-    this.replaceSecrets(options);
-  }
+export function createCallers(options: CallerOptions) {
+  const { trustedHeaders = {}, trustsLoopback = false } = options;
+  const metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
+  let routers: readonly KnownSender[] = [];
+  let services: readonly KnownSender[] = [];
 
   /** Replaces all secrets at once, for a rotation. Requests under way keep the caller that they have. */
-  replaceSecrets({ routerSecrets, services }: CallerSecrets): void {
-    this.#routers = routerSecrets.map((secret) => ({ name: ROUTER, scopes: undefined, secret: Buffer.from(secret) }));
-    this.#services = services.map(({ name, secret, scopes }) => ({
+  function replaceSecrets(next: CallerSecrets): void {
+    routers = next.routerSecrets.map((secret) => ({ name: ROUTER, scopes: undefined, secret: Buffer.from(secret) }));
+    services = next.services.map(({ name, secret, scopes }) => ({
       name,
       scopes: new Set(scopes),
       secret: Buffer.from(secret),
     }));
   }
-
-  get hasRouter(): boolean {
-    return this.#routers.length > 0;
-  }
-
-  /** The sender of a request. Undefined if it needs a known secret and presents none. */
-  identify(request: IncomingMessage): IdentifiedCaller | undefined {
-    if (this.#routers.length + this.#services.length === 0) {
-      const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
-      // The headers of others are ignored, and for them too an argument does not count in place of a header.
-      return this.#callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : undefined);
-    }
-    const sender =
-      find(this.#routers, String(request.headers['router-authorization'] ?? '')) ??
-      // Beside a router secret, `Authorization` is that of a person.
-      find(this.#services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
-    return sender && this.#callerOf(sender, request);
-  }
+  replaceSecrets(options);
 
   /** A sender with the person in the trusted headers of a request, and this person's scopes. */
-  #callerOf(
+  function callerOf(
     { name, scopes }: Pick<KnownSender, 'name' | 'scopes'>,
     request: IncomingMessage | undefined,
   ): IdentifiedCaller {
-    const headers = this.#trustedHeaders;
-    const subject = headers.subject !== undefined && request ? subjectOf(request, headers.subject) : undefined;
-    const readMetadata = () => this.#metadataOf?.(request) ?? [];
-    return new KnownCaller(name, subject, scopes ?? this.#scopesOfPerson(request), readMetadata, headers);
+    const { subject: header } = trustedHeaders;
+    const subject = header !== undefined && request ? subjectOf(request, header) : undefined;
+    const readMetadata = () => metadataOf?.(request) ?? [];
+    return new KnownCaller(name, subject, scopes ?? scopesOfPerson(request), readMetadata, trustedHeaders);
   }
 
   /** Undefined if scopes are not enforced. */
-  #scopesOfPerson(request: IncomingMessage | undefined): ReadonlySet<string> | undefined {
-    const { scopes: header } = this.#trustedHeaders;
-    if (header === undefined) return this.#services.length > 0 ? NO_SCOPES : undefined;
+  function scopesOfPerson(request: IncomingMessage | undefined): ReadonlySet<string> | undefined {
+    const { scopes: header } = trustedHeaders;
+    if (header === undefined) return services.length > 0 ? NO_SCOPES : undefined;
     return (request && scopesOf(request, header)) ?? NO_SCOPES;
   }
+
+  return {
+    replaceSecrets,
+    hasRouter: () => routers.length > 0,
+    /** The sender of a request. Undefined if it needs a known secret and presents none. */
+    identify: (request: IncomingMessage): IdentifiedCaller | undefined => {
+      if (routers.length + services.length === 0) {
+        const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
+        // The headers of others are ignored, and for them too an argument does not count in place of a header.
+        return callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : undefined);
+      }
+      const sender =
+        find(routers, String(request.headers['router-authorization'] ?? '')) ??
+        // Beside a router secret, `Authorization` is that of a person.
+        find(services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
+      return sender && callerOf(sender, request);
+    },
+  };
 }
 
 /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */

@@ -11,17 +11,17 @@ import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
-import { RequestScope } from '../upstream/request-scope.ts';
+import { RequestScope } from '../upstream/call.ts';
 import { TRACE_HEADER } from './apollo.ts';
-import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
+import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits.ts';
 import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { ROUTER } from './settings.ts';
+import { ROUTER, type ServerSettings } from './settings.ts';
 
 /** Makes the context of the resolvers of one request. */
 export type CreateContext = (scope: RequestScope, caller: IdentifiedCaller) => RequestContext;
 
-export interface HandlerOptions {
+export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'maxAnswerBytes'> {
   readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;
   readonly createContext: CreateContext;
@@ -29,18 +29,15 @@ export interface HandlerOptions {
   readonly skipsApollo: boolean;
   /** While it is late, new work is refused. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
-  readonly maxBodyBytes: number;
-  readonly maxAnswerBytes: number;
-  /** The bytes of bodies and of their parsed values, until their operations are over. */
-  readonly bodies: SharedCapacity;
-  /** The bytes of answers until they are read. */
-  readonly answers: SharedCapacity;
+  /** For the bytes of a body and of its parsed values, until its operation is over. */
+  readonly reserveBody: Reserve;
+  /** For the bytes of an answer, until it is read. */
+  readonly reserveAnswer: Reserve;
   readonly telemetry: Telemetry;
 }
 
 /**
- * Answers one GraphQL request. Every operation passes through here. Code that has to run for every operation belongs here, into
- * the Operation, or into a plugin of Apollo Server.
+ * Answers one GraphQL request. Code that has to run for every operation belongs here, into the Operation, or into a plugin.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one, or while the process is overloaded
  */
@@ -52,7 +49,7 @@ export async function handleGraphql(
 ): Promise<void> {
   const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
   if (eventLoop.isOverloaded()) throw overloaded();
-  const body = options.bodies.reserveFor(caller.name);
+  const body = options.reserveBody(caller.name);
   try {
     const contentType = negotiateContentType(request.headers.accept);
     const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
@@ -69,7 +66,7 @@ export async function handleGraphql(
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
       operation.recordResult(result);
-      const unread = options.answers.reserveFor(caller.name);
+      const unread = options.reserveAnswer(caller.name);
       if (!unread.take(bytes)) throw overloaded();
       try {
         send(response, status, { ...answer.headers, 'content-type': contentType }, text);
@@ -111,11 +108,7 @@ function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
 }
 
-/**
- * The answer of the execution, which Apollo Server asks for each document that is new.
- *
- * @throws RequestRefused if the caller may not hold a new document at the moment
- */
+/** The answer of the execution, which Apollo Server requests for each new document. @throws RequestRefused beyond the caller's share of memory */
 async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,

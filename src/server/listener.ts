@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
-import { Connections } from './caller-limits.ts';
+import { limitConnections } from './caller-limits.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
@@ -32,7 +32,7 @@ const MALFORMED_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-export interface ListenerOptions {
+interface ListenerOptions {
   /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
   readonly maxConnections: number;
   /** How long an idle connection is kept, in ms, once its last response was sent. */
@@ -50,7 +50,8 @@ export interface ListenerOptions {
  * Only a response ends one: if idle, a request could be on its way, which nobody may repeat.
  */
 export class Listener {
-  readonly connections: Connections;
+  /** Claims a connection for the caller of its first operation: see `limitConnections`. */
+  readonly claim: ReturnType<typeof limitConnections>;
   readonly #server: Server;
   readonly #handle: ListenerOptions['handle'];
   /** When each connection is old enough to end, on the clock of `performance.now()`. */
@@ -85,9 +86,9 @@ export class Listener {
     this.#server.on('connection', (socket: Socket) => {
       const factor = 1 + JITTER * (2 * Math.random() - 1);
       this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
-      socket.once('end', () => showWhetherClientIsThere(socket));
+      socket.once('end', () => probeClient(socket));
     });
-    this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
+    this.claim = limitConnections(this.#server, options.maxConnections, hasRouter, metrics);
   }
 
   listen(host: string, port: number): Promise<string> {
@@ -145,7 +146,7 @@ export class Listener {
       return;
     }
     const status = MALFORMED_STATUS[code ?? ''] ?? 400;
-    const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
+    const body = errorBody('BAD_REQUEST', 'The HTTP request is malformed or incomplete, or arrived too slowly.');
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `content-type: ${JSON_TYPE}`,
@@ -179,7 +180,7 @@ export class Listener {
 }
 
 /** After a half-close an answer is due or the client is gone: a write shows it, and a reset cancels the operation. */
-function showWhetherClientIsThere(socket: Socket): void {
+function probeClient(socket: Socket): void {
   const timer = setInterval(() => {
     // Never within an answer: each is written whole, and shows as much while a part of it waits here.
     if (socket.writable && socket.writableLength === 0) socket.write('HTTP/1.1 102 Processing\r\n\r\n');

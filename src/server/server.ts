@@ -6,17 +6,19 @@ import { framesOf } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { Execution } from '../graphql/execution.ts';
 import type { CostLimits } from '../graphql/settings.ts';
+import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerLocalPage, hasLocalName, pathOf } from '../runtime/http.ts';
-import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
-import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
-import { type CallerOptions, type CallerSecrets, Callers } from './callers.ts';
+import { BYTES_UNDER_WAY, shareCapacity } from './caller-limits.ts';
+import { type CallerOptions, createCallers } from './callers.ts';
 import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
-import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
-import { Listener, type ListenerOptions } from './listener.ts';
+import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
+import { Listener } from './listener.ts';
+import type { ServerSettings } from './settings.ts';
 
 export const GRAPHQL_PATH = '/graphql';
+export const METRICS_PATH = '/metrics';
 
 /** Where verifiers get the keys of attestations (RFC 8615). Anyone may: they are public. */
 const JWKS_PATH = '/.well-known/jwks.json';
@@ -25,8 +27,12 @@ const JWKS_MAX_AGE_SECONDS = 300;
 
 /** Longer than routers keep an idle connection (60 s is common), so that this side never closes one that is just used. */
 const KEEP_ALIVE_MS = 75_000;
+/** The same for the admin port, and its connections. */
+const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
 /** How long requests under way may take to finish once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
+
+const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason if one does not work';
 
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
@@ -34,10 +40,8 @@ export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 export interface ServerOptions
   extends CallerOptions,
     CostLimits,
-    Pick<ListenerOptions, 'maxConnections' | 'maxConnectionAgeMs'>,
-    Pick<HandlerOptions, 'maxBodyBytes' | 'maxAnswerBytes' | 'eventLoop' | 'telemetry'> {
-  /** The time between failing readiness and refusing connections, in ms. */
-  readonly shutdownGraceMs: number;
+    Pick<ServerSettings, 'maxConnections' | 'maxBodyBytes' | 'maxAnswerBytes' | 'shutdownGraceMs'>,
+    Pick<HandlerOptions, 'eventLoop' | 'telemetry'> {
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
   /** Pages for people in development. They allow introspection and requests from pages of this machine. */
@@ -48,7 +52,7 @@ export interface ServerOptions
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
 
-/** Puts a server together for a schema and the context of its resolvers. It does not listen yet. */
+/** Puts the server of GraphQL together for a schema and the context of its resolvers. It does not listen yet. */
 export async function createServer(schema: GraphQLSchema, createContext: CreateContext, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
@@ -60,14 +64,16 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     inlineTraces: options.routerSecrets.length > 0,
     plugins,
   });
-  const callers = new Callers(options);
+  const callers = createCallers(options);
   const skipsApollo = plugins.length === 0;
-  const hasRouter = () => callers.hasRouter;
-  const bodies = new SharedCapacity(BYTES_UNDER_WAY, hasRouter);
+  const { hasRouter } = callers;
+  const reserveBody = shareCapacity(BYTES_UNDER_WAY, hasRouter);
   // A service may hold a quarter, so the largest answer can be sent to it.
-  const answers = new SharedCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
-  const handler = { ...options, apollo, execution, createContext, skipsApollo, bodies, answers };
-  const health = new Health(options.isUpstreamReady);
+  const reserveAnswer = shareCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
+  const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
+  /** The reason why the process is not ready, apart from its upstreams. */
+  let unready: 'starting' | 'draining' | undefined = 'starting';
+  const isReady = () => unready === undefined && options.isUpstreamReady();
   const listener = new Listener({
     ...options,
     keepAliveMs: KEEP_ALIVE_MS,
@@ -78,17 +84,26 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     },
   });
 
+  /** Answers a probe of an orchestrator, on either port. False, with nothing sent, if this is not the path of one. */
+  function answerProbe(path: string, response: ServerResponse): boolean {
+    if (path === '/healthz') sendText(response, 200, 'alive');
+    else if (path !== '/readyz') return false;
+    else if (isReady()) sendText(response, 200, 'ready');
+    else sendText(response, 503, unready ?? UPSTREAM_UNREADY);
+    return true;
+  }
+
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
     if (explorer && !hasLocalName(request))
-      throw new RequestRefused(421, 'In sandbox mode ask by localhost, an address, or another name without a dot.');
+      throw new RequestRefused(421, 'In sandbox mode use localhost, an address, or another name without a dot.');
     // First, so that a page can read every response, refusals too.
     if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
-      if (!listener.connections.claim(request.socket, caller.name)) throw overloaded();
+      if (!listener.claim(request.socket, caller.name)) throw overloaded();
       return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
         // Without this line, a router that compresses its requests would be a silent outage.
         if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
@@ -96,7 +111,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
         throw error;
       });
     }
-    if (health.answer(path, response)) return;
+    if (answerProbe(path, response)) return;
     const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
     const render = wantsPage && explorer?.get(path);
     if (render) return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, await render());
@@ -109,19 +124,20 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   }
 
   return {
-    health,
+    answerProbe,
+    isReady,
     /** See `Listener`. Readiness can succeed from then on. */
     listen: async (host: string, port: number) => {
       const url = await listener.listen(host, port);
-      health.unready = undefined;
+      unready = undefined;
       return url;
     },
     /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
-    replaceSecrets: (secrets: CallerSecrets) => callers.replaceSecrets(secrets),
+    replaceSecrets: callers.replaceSecrets,
     /** Fails readiness, answers with `connection: close` for the grace period, then drains for 7 s and closes all. */
     stop: async () => {
-      const isServing = health.unready === undefined;
-      health.unready = 'draining';
+      const isServing = unready === undefined;
+      unready = 'draining';
       listener.drain();
       if (isServing) await setTimeout(options.shutdownGraceMs);
       await listener.close(DRAIN_MS);
@@ -130,11 +146,38 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   };
 }
 
-/** Sends the public keys, which anyone may store. */
-function sendJwks({ method = '' }: IncomingMessage, response: ServerResponse, keys: string | undefined): void {
+/** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
+export function createAdmin(
+  metrics: Pick<MetricsRegistry, 'render' | 'contentType'>,
+  answerProbe: (path: string, response: ServerResponse) => boolean,
+): Listener {
+  let rendering: Promise<string> | undefined;
+  // The metrics count the requests and connections of callers, and none of these.
+  return new Listener({
+    maxConnections: ADMIN_MAX_CONNECTIONS,
+    keepAliveMs: ADMIN_KEEP_ALIVE_MS,
+    handle: (request, response) => {
+      const path = pathOf(request);
+      if (answerProbe(path, response)) return;
+      if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
+      if (!isRead(request)) return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
+      // Concurrent requests share one rendering, which takes 3 ms.
+      rendering ??= metrics.render().finally(() => {
+        rendering = undefined;
+      });
+      rendering.then(
+        (text) => send(response, 200, { 'content-type': metrics.contentType }, text),
+        () => sendText(response, 500, 'The metrics could not be collected.'),
+      );
+    },
+  });
+}
+
+const isRead = ({ method = '' }: IncomingMessage) => method === 'GET' || method === 'HEAD';
+
+function sendJwks(request: IncomingMessage, response: ServerResponse, keys: string | undefined): void {
   if (keys === undefined) throw refusal(404, 'NOT_CONFIGURED');
-  if (!['GET', 'HEAD'].includes(method))
-    throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
+  if (!isRead(request)) throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
   send(response, 200, { 'content-type': 'application/jwk-set+json' }, keys, `max-age=${JWKS_MAX_AGE_SECONDS}`);
 }
 

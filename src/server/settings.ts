@@ -1,10 +1,21 @@
 import { z } from 'zod';
 import { entryOf, listOf, number, parsed, secretList, truth } from '../config/json-values.ts';
-import { expecting, flag, matching, oneOf, ownSecret, type Table, type Values } from '../config/values.ts';
+import {
+  anyText,
+  expecting,
+  flag,
+  integer,
+  matching,
+  oneOf,
+  ownSecret,
+  port,
+  type Table,
+  type Values,
+} from '../config/values.ts';
 import { METADATA_KEYS, type MetadataKey } from '../fingerprint/contract.ts';
 import { RISK_SCOPE } from '../graphql/settings.ts';
 
-/** The variables of callers: their secrets, and the headers that are trusted. */
+/** The variables of both ports and their limits, of the callers' secrets, and of the headers that are trusted. */
 
 /** The names of callers that are no service, in the log and the metrics: the router, or anyone if no secret is configured. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
@@ -20,7 +31,6 @@ const ownSecrets = {
 } as const;
 
 const MAX_SERVICES = 64;
-// The other names are those of callers that are no service, in the log and the metrics.
 const serviceName = matching(
   `1 to 64 lowercase letters, digits and hyphens, and neither ${ROUTER} nor ${ANYONE}`,
   (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== ROUTER && text !== ANYONE,
@@ -64,7 +74,7 @@ const metadata = entryOf({
   ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
   ...ofEachKey,
 })
-  .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one key at least' })
+  .refine((headers) => Object.keys(headers).length > 0, { error: 'expected at least one key' })
   .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {
     error: 'expected either ipAddr or ipAddrV4 and ipAddrV6',
   });
@@ -74,18 +84,25 @@ const trustedHeaders = {
     'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',
   schema: parsed
     .pipe(entryOf({ subject: header.optional(), scopes: header.optional(), metadata: metadata.optional() }))
-    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' })
+    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected at least one header' })
     .refine(({ subject, scopes }) => subject === undefined || subject !== scopes, {
       error: 'expected different headers for subject and scopes',
     }),
   isExplained: true,
 } as const;
 
-export const CALLER_VARIABLES = {
+export const SERVER_VARIABLES = {
+  host: { name: 'HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
+  port: { name: 'PORT', ...port(65_535), default: '4001' },
+  adminPort: { name: 'ADMIN_PORT', ...port(65_535), default: '9464' },
   routerSecrets: { name: 'ROUTER_SECRETS', ...ownSecrets },
   services: { name: 'SERVICES', ...services },
   trustedHeaders: { name: 'TRUSTED_HEADERS', ...trustedHeaders },
   allowDirectAccess: { name: 'ALLOW_DIRECT_ACCESS', ...flag, default: 'false' },
+  maxBodyBytes: { name: 'MAX_BODY_BYTES', ...integer(1_024, 10_485_760), default: '524288' },
+  maxAnswerBytes: { name: 'MAX_ANSWER_BYTES', ...integer(1_024, 104_857_600), default: '8388608' },
+  maxConnections: { name: 'MAX_CONNECTIONS', ...integer(1, 100_000), default: '4096' },
+  shutdownGraceMs: { name: 'SHUTDOWN_GRACE_MS', ...integer(0, 30_000), default: '2000' },
 } as const satisfies Table;
 
-export type CallerSettings = Values<typeof CALLER_VARIABLES>;
+export type ServerSettings = Values<typeof SERVER_VARIABLES>;

@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Requester } from '../captcha/fail-open-budget.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
-import type { FingerprintCaller } from '../fingerprint/device-request.ts';
-import type { TrustedMetadata } from '../fingerprint/request.ts';
-import type { CallerSettings } from './settings.ts';
+import type { FingerprintCaller, TrustedMetadata } from '../fingerprint/request.ts';
+import type { ServerSettings } from './settings.ts';
 
 /** The trusted headers by their content, in lower case. */
-export type TrustedHeaders = NonNullable<CallerSettings['trustedHeaders']>;
+export type TrustedHeaders = NonNullable<ServerSettings['trustedHeaders']>;
 
 type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
 
@@ -61,13 +60,11 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
-export type MetadataReader = (request: IncomingMessage | undefined) => TrustedMetadata;
-
 /** The content of a header: the value of one of its keys. */
 type Found = TrustedMetadata[number]['found'];
 
-export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
+/** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
+export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
   // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
   const sources = entries.flatMap(([key, source]) => {
@@ -84,7 +81,7 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): Met
     const read = (request: IncomingMessage) => clientAddressOf(linesOf(request, header).join(), ipAddr);
     sources.push({ keys: ['ipAddrV4', 'ipAddrV6'], from, read });
   }
-  return (request) =>
+  return (request: IncomingMessage | undefined): TrustedMetadata =>
     sources.map(({ keys, from, read }) => ({
       keys,
       found: request && read(request),

@@ -31,19 +31,19 @@ function scopesOf({ trustedHeaders, services, routerSecrets }: Config): string |
   return routerSecrets.length > 0 ? 'enforced, and nobody behind the router has one' : 'enforced';
 }
 
-/** Who has a share of what may proceed in an outage. Only trusted headers tell one requester from another. */
+/** The shares of the fail-open budget. Only trusted headers tell one requester from another. */
 function sharesOf({ trustedHeaders: { subject, metadata = {} } = {} }: Config): string {
   const hasAddress = ['ipAddr', 'ipAddrV4', 'ipAddrV6'].some((key) => key in metadata);
   const each = [subject !== undefined && 'person', hasAddress && 'network'].filter(Boolean).join(' and ');
-  return each ? `with a share for each ${each}` : 'and one client can take all that may proceed';
+  return each ? `with a share for each ${each}` : 'and one client can use up the budget';
 }
 
-/** Who may read signals and perhaps should not, and what the operator can do; undefined if nobody. */
+/** A warning about unrestricted access to signals, with the remedy; undefined if access is restricted. */
 export function exposureOf(config: Config): string | undefined {
   if (config.upstreamMode === 'sandbox' || scopesOf(config)) return undefined;
   return config.allowDirectAccess
-    ? 'Anyone who reaches this port may ask and read signals: set ROUTER_SECRETS in place of ALLOW_DIRECT_ACCESS.'
-    : 'Everybody behind the router may read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
+    ? 'Anyone with access to this port can query and read signals: set ROUTER_SECRETS in place of ALLOW_DIRECT_ACCESS.'
+    : 'Everybody behind the router can read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
 }
 
 /** The sentence about the address that a start could not listen on. Undefined for any other error. */
@@ -73,7 +73,7 @@ export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Con
     ROWS[key]?.secret ? 'secret' : 'open',
   );
   const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
-  // Whoever knows all secrets but one can try out guesses of that one, at 14 ms each.
+  // A slow hash, 14 ms: to somebody with all secrets but one, guesses of that one must not be cheap.
   const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
   return { configuration, secrets };
 }

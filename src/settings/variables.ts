@@ -1,35 +1,23 @@
 import { CAPTCHA_VARIABLES, captchaRules } from '../captcha/settings.ts';
-import { areTracesOff, type Environment } from '../config/names.ts';
-import { type RuleInput, readVariables } from '../config/parser.ts';
-import { anyText, choice, integer, ownSecret, port, ratio, type Table, type Values } from '../config/values.ts';
+import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
+import { anyText, choice, port, type Table, type Values } from '../config/values.ts';
 import { FINGERPRINT_VARIABLES, fingerprintRules } from '../fingerprint/settings.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
-import { TRACING_VARIABLES } from '../observability/settings.ts';
-import { CALLER_VARIABLES } from '../server/settings.ts';
+import { areTracesOff, LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
+import { SERVER_VARIABLES } from '../server/settings.ts';
 import { type Region, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
-
-const level = choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 
 /** Every variable. The parser, the type `Config` and the check of names follow from the rows. `deploy/README.md` explains them. */
 export const VARIABLES = {
   upstreamMode: { name: 'UPSTREAM_MODE', ...choice('live', 'sandbox'), default: 'live' },
-  host: { name: 'HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
-  port: { name: 'PORT', ...port(65_535), default: '4001' },
-  ...CALLER_VARIABLES,
   sandboxHost: { name: 'SANDBOX_HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
   sandboxPort: { name: 'SANDBOX_PORT', ...port(65_533), default: '4100' },
+  ...SERVER_VARIABLES,
   ...FINGERPRINT_VARIABLES,
   ...CAPTCHA_VARIABLES,
   ...UPSTREAM_VARIABLES,
   ...COST_VARIABLES,
-  maxBodyBytes: { name: 'MAX_BODY_BYTES', ...integer(1_024, 10_485_760), default: '524288' },
-  maxAnswerBytes: { name: 'MAX_ANSWER_BYTES', ...integer(1_024, 104_857_600), default: '8388608' },
-  maxConnections: { name: 'MAX_CONNECTIONS', ...integer(1, 100_000), default: '4096' },
-  shutdownGraceMs: { name: 'SHUTDOWN_GRACE_MS', ...integer(0, 30_000), default: '2000' },
-  adminPort: { name: 'ADMIN_PORT', ...port(65_535), default: '9464' },
-  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
-  logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
-  logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
+  ...LOG_VARIABLES,
   ...TRACING_VARIABLES,
 } as const satisfies Table;
 
@@ -56,7 +44,7 @@ function rules(input: RuleInput<Rows>): void {
 
   // A store without a quota would have no effect.
   const hasQuota = isSet('fingerprintQuota') || isSet('captchaQuota');
-  const quotas = 'it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA';
+  const quotas = 'FINGERPRINT_QUOTA or CAPTCHA_QUOTA as well';
   refuse(isSet('quotaStoreUrl') && !hasQuota, 'quotaStoreUrl', quotas, 'neither');
 
   // A secret identifies its caller.
@@ -73,7 +61,7 @@ function rules(input: RuleInput<Rows>): void {
   // Real accounts are for the real services, and real keys never sign or seal an answer of the sandbox.
   for (const [key, { live, expected }] of ROWS) {
     const isReal = upstreamMode === 'sandbox' && live !== undefined && isSet(key);
-    refuse(isReal, key, 'it to be absent while UPSTREAM_MODE is sandbox', 'a value');
+    refuse(isReal, key, 'no value with UPSTREAM_MODE=sandbox', 'one');
     refuse(upstreamMode === 'live' && live === 'required' && !isSet(key), key, expected, 'nothing');
   }
   if (upstreamMode !== 'live') return;
@@ -87,7 +75,7 @@ function rules(input: RuleInput<Rows>): void {
   refuse(allowDirectAccess === hasSecrets, 'routerSecrets', access, allowDirectAccess ? 'both' : 'neither');
   // Nobody is trusted without a secret, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
-  refuse(isTrustUnused, 'trustedHeaders', 'it beside ROUTER_SECRETS or SERVICES', 'neither');
+  refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
   refusePlaceholders();
 }
 

@@ -13,9 +13,8 @@ export interface AccountObserver {
 const HALF_OPEN_INTERVAL_MS = 1_000;
 
 /**
- * The health of one account, and which of its calls are sent. A failed call says nothing certain, because a bot chooses
- * its content, moment and load: it only starts probes. The service is down once two in a row have failed, and nothing
- * responded since the first one started.
+ * The health of one account, and which of its calls are sent. Failed calls only start probes, because a bot controls them. The service is
+ * down once two probes in a row have failed, and nothing responded since the first one started.
  */
 export class AccountHealth {
   readonly account: string;
@@ -56,8 +55,7 @@ export class AccountHealth {
    * Admits a call. In an outage and in a pause only one a second: a service may refuse nothing but our probes.
    *
    * @param canBeSent does no limit of our own keep this call from the service? Otherwise it would show nothing.
-   * @returns is it the half-open call of this second?
-   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
+   * @returns is it the half-open call of this second? @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
    */
   admit(canBeSent = true): boolean {
     const now = performance.now();

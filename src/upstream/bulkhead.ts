@@ -2,10 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 
 type Waiting = PromiseWithResolvers<void>;
 
-/**
- * Limits the calls that run and that wait. Operations take turns, and a full queue drops a call of the one that has
- * most in it, so a bot with a hundred calls keeps nobody out. No library has turns between operations.
- */
+/** Limits the calls that run and that wait. Operations take turns in the queue, so a bot with a hundred calls starves nobody. */
 export class Bulkhead {
   readonly maxInFlight: number;
   readonly #maxQueue: number;

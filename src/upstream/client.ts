@@ -1,29 +1,22 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Account } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
-import { Deadline } from './deadline.ts';
+import type { Account, CallScope } from './call.ts';
+import { startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
-import type { RequestScope } from './request-scope.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
-/** The part of a request's scope that a call uses. */
-export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
-  readonly operation: Pick<RequestScope['operation'], 'requestId' | 'recordCall' | 'startCallSpan'>;
-};
-
-export interface UpstreamRequest {
-  /** Each account has a quota, pauses and a health of its own. */
+interface UpstreamRequest {
   readonly account: Account;
   readonly body: string;
   readonly scope: CallScope;
 }
 
-export interface Reading<Result> {
+interface Reading<Result> {
   readonly result: Result;
   /** `well` ends an outage and a pause, `failed` and `refused` start probes; `inconclusive` may be due to this call. */
   readonly evidence: Evidence;
@@ -32,7 +25,6 @@ export interface Reading<Result> {
 type Evident = Pick<Reading<unknown>, 'evidence'>;
 type Read<Result> = (response: UpstreamResponse) => Result;
 
-/** The service, the limits and the reporting of a client. */
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
   readonly probeOf: (account: Configured) => Probe;
@@ -56,7 +48,6 @@ const MAX_PROBE_AFTER_MS = 700;
 
 /** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
 export class UpstreamClient<Configured extends Account = Account> {
-  /** The health of each account, which decides whether its calls are sent. */
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions<Configured>;
   #accounts: ReadonlyMap<string, Configured>;
@@ -107,12 +98,11 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /**
-   * Sends one request and reads the whole response before the deadline. It is sent at most once: a second one would be
-   * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
+   * Sends one request, at most once: a second one would be a new event upstream. Only a connection that could not be made, so that no byte
+   * was sent, is tried again, once.
    *
    * @param read reads the response; its error is that of the call
-   * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the
-   *   signal's reason
+   * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
    */
   async post<Result extends Evident>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, scope } = request;
@@ -129,8 +119,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     // A call that had to wait in the queue is late because of our own limit.
     const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
     // Other calls wait for the result of the half-open one, so it goes on when its caller leaves.
-    const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
-    // The response takes long, so probes find out whether the service is well.
+    const deadline = startDeadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {

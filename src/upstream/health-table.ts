@@ -1,5 +1,3 @@
-/** The health of an account as a state machine: pure, without a clock, one piece of evidence at a time. */
-
 /**
  * The health of an account:
  * - `unknown`: no probe has shown anything yet, or the last one was inconclusive.
@@ -62,20 +60,20 @@ const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
 };
 
 /** The same for evidence that came twice in a row. */
-const NEXT_AGAIN: Readonly<Record<'failed' | 'inconclusive', Row>> = {
+const NEXT_IF_REPEATED: Readonly<Record<'failed' | 'inconclusive', Row>> = {
   failed: always('outage'),
   // An outage lasts only as long as probes confirm it.
   inconclusive: { unknown: 'unknown', outage: 'unknown' },
 };
 
-/** The status after one more piece of evidence. */
+/** The status after one more piece of evidence: pure, and without a clock. */
 export function statusAfter(before: HealthStatus, given: Evidence, reason = ''): HealthStatus {
   // An account that has worked had a host, so a host that is gone is an outage.
   const evidence = given === 'no_such_host' ? (before.hasWorked ? 'failed' : 'refused') : given;
-  const again = before.pending === evidence ? before.pending : undefined;
+  const repeated = before.pending === evidence ? before.pending : undefined;
   const isPending = evidence === 'failed' || evidence === 'inconclusive';
   const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
-  const state = (again ? NEXT_AGAIN[again] : NEXT[evidence])[before.state];
+  const state = (repeated ? NEXT_IF_REPEATED[repeated] : NEXT[evidence])[before.state];
   if (state === undefined) return { ...before, pending };
   return {
     state,

@@ -8,8 +8,6 @@ export type Window = (typeof WINDOWS)[number];
 /** What a call came to: its status, or the error with which it ended. */
 export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
 
-type OnCall = Readonly<Record<string, () => void>>;
-
 interface WatchedService {
   readonly health: {
     all(): Iterable<{ account: string; status: HealthStatus; prober: { probe: { region: string } } }>;
@@ -20,8 +18,11 @@ interface WatchedService {
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
 
-/** The metrics of upstream calls, accounts and quotas, by the names that the slices give their services. `onCall` is called after each call to its service. */
-export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: MetricsRegistry, onCall: OnCall = {}) {
+/** The metrics of calls, accounts and quotas, by the names of the services. `onCall` is called after each call to its service. */
+export function createUpstreamMetrics(
+  { counter, gauge, histogram, onCollect }: MetricsRegistry,
+  onCall: Readonly<Record<string, () => void>> = {},
+) {
   const perRegion = ['service', 'region'] as const;
   const perAccount = [...perRegion, 'account'] as const;
   const perWindow = ['service', 'window'] as const;

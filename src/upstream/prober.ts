@@ -1,16 +1,13 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
-import { Deadline, type EventLoop } from './deadline.ts';
+import type { Account } from './call.ts';
+import { type EventLoop, startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
-export interface Probe {
-  readonly region: string;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+export interface Probe extends Omit<Account, 'id'> {
   readonly body: () => string;
   readonly classify: (response: UpstreamResponse) => ProbeResult;
 }
@@ -21,7 +18,6 @@ export interface ProbeResult {
   readonly reason: string;
 }
 
-/** The result for a documented answer that does not blame us. */
 export const HEALTHY_PROBE: ProbeResult = { evidence: 'well', reason: '' };
 
 /** The evidence of an answer whose body is undocumented, or unreadable for this reason. */
@@ -43,13 +39,12 @@ export async function sendProbe(
 ): Promise<ProbeResult> {
   const { origin, path, headers, body, classify } = probe;
   const { dns, eventLoop, timeoutMs } = options;
-  const deadline = new Deadline(timeoutMs, eventLoop, () => false, signal);
+  const deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
   const pool = new UpstreamPool(origin, dns, timeoutMs);
   const pending = pool.post({ path, headers, body: body() }, deadline.signal);
   try {
     return classify(await pending.response);
   } catch (error) {
-    // Its result is not used.
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, why, internal: reason = code } = error;
@@ -82,7 +77,7 @@ export interface ProberOptions {
   readonly metrics: Pick<UpstreamMetrics, 'recordProbe'>;
 }
 
-interface Account {
+interface ProbedAccount {
   readonly isRefused: () => boolean;
   /** Gets the result of a probe, unless the account has responded to something since the probe started. */
   readonly conclude: (result: ProbeResult) => void;
@@ -91,7 +86,7 @@ interface Account {
 /** Sends the probes of one account: fire and forget, and they may overlap. */
 export class Prober {
   readonly #options: ProberOptions;
-  readonly #account: Account;
+  readonly #account: ProbedAccount;
   #probe: Probe;
   /** Documented responses so far, of calls and of probes. */
   #responses = 0;
@@ -103,7 +98,7 @@ export class Prober {
   /** Ends the wait for the next probe. */
   #wake = () => {};
 
-  constructor(probe: Probe, options: ProberOptions, account: Account) {
+  constructor(probe: Probe, options: ProberOptions, account: ProbedAccount) {
     this.#probe = probe;
     this.#options = options;
     this.#account = account;
@@ -132,7 +127,7 @@ export class Prober {
     this.#wake();
   }
 
-  /** Uses another question from now on, after a rotation, and asks it. */
+  /** Replaces the probe, after a rotation, and sends it. */
   replace(probe: Probe): void {
     this.#probe = probe;
     this.#sending.abort();

@@ -43,7 +43,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     if (isAway === (cause !== undefined)) return;
     isAway = !isAway;
     metrics.recordQuotaStore(isAway);
-    if (isAway) return log.warn({ internal: cause }, 'the quota store does not count, so each process counts alone');
+    if (isAway) return log.warn({ internal: cause }, 'quota store unavailable; counting per process');
     connectionError = DISCONNECTED;
     log.info('the quota store counts again');
   };

@@ -4,10 +4,7 @@ import type { UpstreamMetrics, Window } from './metrics.ts';
 import { openQuotaStore, type QuotaStore } from './quota-store.ts';
 
 /** How many calls may be sent for one account. */
-export interface QuotaLimits {
-  readonly perSecond?: number | undefined;
-  readonly perDay?: number | undefined;
-}
+type QuotaLimits = Readonly<Partial<Record<'perSecond' | 'perDay', number | undefined>>>;
 
 /** One limit that is configured. A window begins with its first call. */
 interface Limit {
@@ -26,76 +23,72 @@ interface Rest {
 
 type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExceeded'>;
 
+export type Quota = ReturnType<typeof createQuota>;
+
 /**
  * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower the rest, by the
  * calls of others: a failover may lose counts, and no process alone may exceed the quota.
  */
-export class Quota {
-  readonly #service: string;
-  readonly #limits: readonly Limit[];
-  readonly #metrics: QuotaMetrics;
-  readonly #known = new Map<string, Map<Limit, Rest>>();
+function createQuota(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
+  const limitOf = (window: Window, ms: number, calls: number | undefined): Limit[] =>
+    calls === undefined
+      ? []
+      : [{ window, ms, calls, count: store?.counter(`device-trust:${service}:${window}`, ms / 1_000) }];
+  // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
+  const limits = [...limitOf('second', 1_000, perSecond), ...limitOf('day', 86_400_000, perDay)];
+  const known = new Map<string, Map<Limit, Rest>>();
 
-  constructor(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
-    const limitOf = (window: Window, ms: number, calls: number | undefined): Limit[] =>
-      calls === undefined
-        ? []
-        : [{ window, ms, calls, count: store?.counter(`device-trust:${service}:${window}`, ms / 1_000) }];
-    this.#service = service;
-    // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
-    this.#limits = [...limitOf('second', 1_000, perSecond), ...limitOf('day', 86_400_000, perDay)];
-    this.#metrics = metrics;
-  }
-
-  /** Is a limit of this account known to be used up? */
-  isUsedUp(account: string): boolean {
-    return this.#limits.some((limit) => this.#restOf(account, limit).left <= 0);
-  }
-
-  /** Refuses a call whose account has used up its quota, before the call enters the queue. */
-  check(account: string): void {
-    for (const limit of this.#limits) if (this.#restOf(account, limit).left <= 0) this.#refuse(account, limit);
-  }
-
-  /** Counts a call that is about to be sent, and refuses it if it is one too many. */
-  async take(account: string): Promise<void> {
-    this.check(account);
-    for (const limit of this.#limits) {
-      const { left, endsAt } = this.#restOf(account, limit);
-      this.#learn(account, limit, { left: left - 1, endsAt });
-      const told = await limit.count?.(account, (calls, msLeft) => {
-        const rest = { left: limit.calls - calls, endsAt: performance.now() + msLeft };
-        if (rest.left < this.#restOf(account, limit).left) this.#learn(account, limit, rest);
-        return rest.left;
-      });
-      if (left < 1 || (told ?? 0) < 0) this.#refuse(account, limit);
-    }
-  }
-
-  states(): (readonly [window: Window, { readonly limit: number; readonly left: number }])[] {
-    return this.#limits.map((limit) => {
-      const left = [...this.#known.keys()].map((account) => this.#restOf(account, limit).left);
-      return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }];
-    });
-  }
-
-  #restOf(account: string, limit: Limit): Rest {
-    const known = this.#known.get(account)?.get(limit);
+  function restOf(account: string, limit: Limit): Rest {
+    const rest = known.get(account)?.get(limit);
     const now = performance.now();
-    return known && now < known.endsAt ? known : { left: limit.calls, endsAt: now + limit.ms };
+    return rest && now < rest.endsAt ? rest : { left: limit.calls, endsAt: now + limit.ms };
   }
 
-  #learn(account: string, limit: Limit, rest: Rest): void {
-    const known = this.#known.get(account) ?? new Map<Limit, Rest>();
-    this.#known.set(account, known.set(limit, rest));
+  function learn(account: string, limit: Limit, rest: Rest): void {
+    const rests = known.get(account) ?? new Map<Limit, Rest>();
+    known.set(account, rests.set(limit, rest));
   }
 
-  #refuse(account: string, { window, calls }: Limit): never {
-    this.#metrics.recordQuotaExceeded(this.#service, window);
+  function refuse(account: string, { window, calls }: Limit): never {
+    metrics.recordQuotaExceeded(service, window);
     const internal = `quota of ${calls} calls a ${window} is used up for account ${account}`;
     // Retries within the same day would all fail.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
   }
+
+  const usedUp = (account: string) => limits.find((limit) => restOf(account, limit).left <= 0);
+
+  /** Refuses a call whose account has used up its quota, before the call enters the queue. */
+  function check(account: string): void {
+    const limit = usedUp(account);
+    if (limit) refuse(account, limit);
+  }
+
+  return {
+    /** Is a limit of this account known to be used up? */
+    isUsedUp: (account: string) => usedUp(account) !== undefined,
+    check,
+    /** Counts a call that is about to be sent, and refuses it if it is one too many. */
+    take: async (account: string) => {
+      check(account);
+      for (const limit of limits) {
+        const { left, endsAt } = restOf(account, limit);
+        learn(account, limit, { left: left - 1, endsAt });
+        const told = await limit.count?.(account, (calls, msLeft) => {
+          const rest = { left: limit.calls - calls, endsAt: performance.now() + msLeft };
+          if (rest.left < restOf(account, limit).left) learn(account, limit, rest);
+          return rest.left;
+        });
+        if (left < 1 || (told ?? 0) < 0) refuse(account, limit);
+      }
+    },
+    /** Each limit, with the rest of the account that has the least left. */
+    states: () =>
+      limits.map((limit) => {
+        const left = [...known.keys()].map((account) => restOf(account, limit).left);
+        return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }] as const;
+      }),
+  };
 }
 
 interface Options {
@@ -110,7 +103,7 @@ export async function openQuotas({ quotaStoreUrl, log, metrics }: Options) {
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, log, metrics);
   return {
     /** The quota of a service; undefined without limits. */
-    of: (service: string, limits: QuotaLimits | undefined) => limits && new Quota(service, limits, metrics, store),
+    of: (service: string, limits: QuotaLimits | undefined) => limits && createQuota(service, limits, metrics, store),
     close: () => store?.close(),
   };
 }

@@ -137,13 +137,13 @@ export class ServiceHealth implements AccountObserver {
 }
 
 const REFUSED =
-  'The service refuses this account, which is our mistake or a change at the service: the id, the secret, the region or the address is wrong, or the account is disabled there. Correct the configuration, or ask the operator of the service. It is checked again every 10 s.';
+  'The service refuses this account, because of our configuration or a change at the service: the id, the secret, the region or the address is wrong, or the account is disabled there. Correct the configuration, or ask the operator of the service. It is checked again every 10 s.';
 const DOWN =
   'The service is down for this account, as our own probes have confirmed. This is the fault of the service: call its operator. It is checked again every second.';
 const NO_NAME =
-  'The host name of the service does not exist any more, as our resolver says. Check that resolver and the address in our configuration first: only if others find no such host either is it the fault of the service. It is checked again every second.';
+  'The host name of the service no longer resolves. First check our resolver and the address in our configuration: the service is at fault only if other resolvers do not find the host either. It is checked again every second.';
 const NEVER_ANSWERED =
   'The service has never answered this process for this account: either its address in our configuration is wrong, or a network policy keeps us from it, or the service is down. Check the first two, and then call the operator of the service. It is checked again every second.';
 const UNKNOWN =
-  'Our probes cannot find out whether the service works for this account. The reason says why. It is checked again every second.';
+  'Our probes of the service are inconclusive for this account. The reason says why. It is checked again every second.';
 const NOT_READY = 'Until then this process does not become ready, and a rollout stops here.';

@@ -13,7 +13,7 @@ export const timeoutMs = integer(1, 60_000);
 
 const calls = number(1, 999_999_999).optional();
 export const quota = {
-  expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999',
+  expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999',
   schema: parsed
     .pipe(entryOf({ perSecond: calls, perDay: calls }))
     .refine(({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined),

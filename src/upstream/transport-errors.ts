@@ -20,7 +20,7 @@ export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
 const CONNECTION_FAILURES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/;
 
-/** Failures of this machine. As the upstream's, idle connections or our own firewall could let everybody proceed. */
+/** Failures of this machine. As the upstream's, idle connections or our own firewall would look like its outage. */
 const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH|ENETDOWN|EPERM|EACCES)$/;
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
@@ -32,17 +32,11 @@ function codesOf(cause: unknown): string[] {
   return (others.length > 0 ? others : attempts).map(({ code }) => `${code}`);
 }
 
-/**
- * Codes of OpenSSL and Node for a handshake that fails: the address, a certificate or our list of authorities is wrong. An outage does
- * not look like that, but somebody between us and the service does.
- */
+/** Codes of OpenSSL and Node for a handshake that fails. An outage does not look like that, but somebody between us and the service does. */
 const HANDSHAKE_FAILURES =
   /^(ERR_SSL_|ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
-/**
- * Distinguishes errors of undici and node:net by code, never by their messages. Any other error is one of our own client about the bytes
- * that it has read: an unreadable response, and no outage.
- */
+/** Attributes an error of undici or node:net by its code, never its message. Any other is about the bytes read, and no outage. */
 export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
   const { name, code = '' } = propertiesOf(cause);
@@ -55,7 +49,7 @@ export function toUpstreamError(cause: unknown): DeviceTrustError {
   return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, why: 'unreadable' });
 }
 
-/** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not become a captcha outcome. */
+/** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not look like an outage. */
 export function toLookupError(error: Error): DeviceTrustError {
   const { code } = propertiesOf(error);
   const internal = `look-up ${code}`;

@@ -4,7 +4,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
-import { MAX_RESPONSES_WEIGHT, type RequestScope } from './request-scope.ts';
+import { MAX_RESPONSES_WEIGHT, type RequestScope } from './call.ts';
 import { guardReads } from './socket-reads.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
@@ -114,7 +114,7 @@ export class UpstreamPool {
   }
 }
 
-/** One request and its whole response. It handles the dispatch itself: `request()` of undici costs twice as much. */
+/** One request and its whole response. It handles the dispatch itself, which takes less CPU than undici's `request`. */
 export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #settled = Promise.withResolvers<UpstreamResponse>();
   /** Rejects with an UPSTREAM code, with OVERLOADED for a limit of this machine, or with the reason of the abort. */
@@ -205,7 +205,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     if (this.#budget.responsesWeightLeft >= 0) return;
     this.#budget.responsesWeightLeft += needed;
     this.#chunks.length = 0;
-    const message = 'The service answers this request with too much data. Ask for less in one request.';
+    const message = 'The service returned too much data for this request. Request less at once.';
     const internal = 'the responses to one request are too large together';
     this.abort(new DeviceTrustError('OVERLOADED', { message, internal, side: 'upstream', retryable: false }));
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { captchaProbe, prepareCaptcha } from '../../src/captcha/client.ts';
+import { prepareCaptcha } from '../../src/captcha/request.ts';
+import { captchaProbe } from '../../src/captcha/service.ts';
 import { sign } from '../conformance/captcha-http.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };

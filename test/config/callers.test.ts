@@ -63,14 +63,14 @@ describe('SERVICES', () => {
     ],
   ])('refuses %s, without showing it', (_what, value, mistakes) => {
     expect(problemsOf({ ...ENV, SERVICES: JSON.stringify(value) })).toEqual([
-      `SERVICES: expected ${EXPECTED}, but got a value that does not fit (${mistakes}).`,
+      `SERVICES: expected ${EXPECTED}, but got a wrong value (${mistakes}).`,
     ]);
   });
 
   test('refuses the placeholder of the documentation in live mode', () => {
     const SERVICES = JSON.stringify([{ ...SERVICE, secret: 'change-me-to-a-secret' }]);
     expect(problemsOf({ ...ENV, SERVICES })).toEqual([
-      'SERVICES: expected a value of your own at 0.secret, but got the placeholder of the documentation.',
+      'SERVICES: expected a value of your own at 0.secret, but got a placeholder from the documentation.',
     ]);
   });
 });
@@ -107,7 +107,7 @@ describe('TRUSTED_HEADERS', () => {
     ...['x user', 'x-user:', 'x-üser', 'x-user\n', '', 'x'.repeat(65)],
   ])('refuses the header %j', (name) => {
     expect(problemsOf({ ...ENV, TRUSTED_HEADERS: JSON.stringify({ scopes: name }) })).toEqual([
-      `TRUSTED_HEADERS: expected ${EXPECTED}, but got a value that does not fit (scopes: ${HEADER}).`,
+      `TRUSTED_HEADERS: expected ${EXPECTED}, but got a wrong value (scopes: ${HEADER}).`,
     ]);
   });
 
@@ -116,13 +116,13 @@ describe('TRUSTED_HEADERS', () => {
   const EITHER = 'metadata: expected either ipAddr or ipAddrV4 and ipAddrV6';
   test.each<[string, unknown, string]>([
     ['no object', ['x-user-id'], 'expected an object'],
-    ['nothing in it', {}, 'expected one header at least'],
+    ['nothing in it', {}, 'expected at least one header'],
     [
       'one header for both',
       { subject: 'X-User', scopes: 'x-user' },
       'expected different headers for subject and scopes',
     ],
-    ['no metadata in it', { subject: 'x-user-id', metadata: {} }, 'metadata: expected one key at least'],
+    ['no metadata in it', { subject: 'x-user-id', metadata: {} }, 'metadata: expected at least one key'],
     ['metadata without a header', { metadata: { ipAddr: {} } }, `metadata.ipAddr.header: ${HEADER}, but it is missing`],
     ['the name alone', { metadata: { ja4: 'x-ja4' } }, 'metadata.ja4: expected an object'],
     ['a key of the wire', { metadata: { ja4: X, account_id: X } }, `metadata: ${UNKNOWN} "account_id"`],
@@ -139,7 +139,7 @@ describe('TRUSTED_HEADERS', () => {
     ],
   ])('refuses %s', (_what, value, mistakes) => {
     expect(problemsOf({ ...ENV, TRUSTED_HEADERS: JSON.stringify(value) })).toEqual([
-      `TRUSTED_HEADERS: expected ${EXPECTED}, but got a value that does not fit (${mistakes}).`,
+      `TRUSTED_HEADERS: expected ${EXPECTED}, but got a wrong value (${mistakes}).`,
     ]);
   });
 });

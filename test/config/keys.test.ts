@@ -64,7 +64,7 @@ test.each<[string, string, string]>([
   ['several mistakes', settings({ issuer: 1, lifetimeSeconds: 9 }), `${ADDRESS}; ${LIFETIME}`],
 ])('ATTESTATION with %s: the sentence names each path that is wrong', (_what, text, places) => {
   expect(problemsOf(both(text))).toEqual([
-    expect.stringMatching(/^ATTESTATION: expected JSON such as .*, but got a value that does not fit \(/),
+    expect.stringMatching(/^ATTESTATION: expected JSON such as .*, but got a wrong value \(/),
   ]);
   expect(problemsOf(both(text))[0]).toContain(`(${places}).`);
 });
@@ -91,14 +91,14 @@ test.each<[string, string, string]>([
 ])('ATTESTATION_KEYS with %s: the sentence names each path that is wrong, and never a value', (_what, text, places) => {
   const problems = problemsOf(both(settings(), text));
   expect(problems).toHaveLength(1);
-  expect(problems[0]).toMatch(/^ATTESTATION_KEYS: expected a JSON list of private keys .*, but got a value/);
+  expect(problems[0]).toMatch(/^ATTESTATION_KEYS: expected a JSON list of private keys .*, but got a wrong value/);
   expect(problems[0]).toContain(`(${places}).`);
   for (const secret of [CANARY, KEY.d, other.d]) expect(problems.join()).not.toContain(secret);
 });
 
 describe('together', () => {
   test('each needs the other', () => {
-    const sentence = 'ATTESTATION: expected it together with ATTESTATION_KEYS, but got one of them.';
+    const sentence = 'ATTESTATION: expected ATTESTATION_KEYS as well, or neither, but got one of them.';
     expect(problemsOf({ ...NAMING, ATTESTATION: settings() })).toEqual([sentence]);
     expect(problemsOf({ ...NAMING, ATTESTATION_KEYS: KEYS })).toEqual([sentence]);
   });
@@ -138,7 +138,7 @@ describe('together', () => {
 
   test('the issuer of the documentation is refused in live mode', () => {
     expect(problemsOf(both(settings({ issuer: 'https://device-trust.example' })))).toEqual([
-      'ATTESTATION: expected a value of your own at issuer, but got the placeholder of the documentation.',
+      'ATTESTATION: expected a value of your own at issuer, but got a placeholder from the documentation.',
     ]);
   });
 });
@@ -225,13 +225,13 @@ describe('SEALING_KEYS: 1 to 16 keys of 256 bits', () => {
     ],
   ])('%s', (_what, keys, mistakes) => {
     expect(problemsOf(listed(...keys))).toEqual([
-      `SEALING_KEYS: expected a JSON list of 1 to 16 keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k, but got a value that does not fit (${mistakes}).`,
+      `SEALING_KEYS: expected a JSON list of 1 to 16 keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k, but got a wrong value (${mistakes}).`,
     ]);
   });
 
   test('the placeholder of the documentation', () => {
     expect(problemsOf(listed(changed({ k: '<32 bytes as base64url>' })))[1]).toBe(
-      'SEALING_KEYS: expected a value of your own at 0.k, but got the placeholder of the documentation.',
+      'SEALING_KEYS: expected a value of your own at 0.k, but got a placeholder from the documentation.',
     );
   });
 });

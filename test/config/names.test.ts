@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { unusedNames } from '../../src/config/names.ts';
+import { unusedNames } from '../../src/config/parser.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { CANARY, LIVE, parse, problemsOf } from './support.ts';
 

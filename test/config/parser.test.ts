@@ -77,7 +77,7 @@ describe('NAME_FILE', () => {
     ['is malformed', `[{"secret":"${CANARY}"`],
     ['is empty', ''],
   ])('that %s is reported without its content', (_what, text) => {
-    expect(problemsOf(env, { [path]: text })).toEqual([`${EXPECTED}a value that does not fit (it is not JSON).`]);
+    expect(problemsOf(env, { [path]: text })).toEqual([`${EXPECTED}a wrong value (it is not JSON).`]);
   });
 
   test('that holds the value itself instead of a path, by mistake, does not show it', () => {

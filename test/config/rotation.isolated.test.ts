@@ -24,7 +24,7 @@ function reportsOf(finds: readonly (() => Config)[]): (Config | readonly string[
   const reported: (Config | readonly string[])[] = [];
   const report = (found: Config | readonly string[]) => void reported.push(found);
   let now = (): Config => first;
-  watchConfig(first, { read: () => now(), onChange: report, onProblems: report });
+  watchConfig(first, () => now(), report, report);
   for (const find of finds) {
     now = find;
     vi.advanceTimersByTime(INTERVAL_MS);

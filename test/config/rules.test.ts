@@ -59,7 +59,7 @@ test('the router and a service cannot have the same secret, also in the sandbox'
 test('trusted headers need somebody who is trusted, but not in the sandbox', () => {
   const TRUSTED_HEADERS = '{"subject":"x-user-id"}';
   expect(problemsOf({ ...LIVE, TRUSTED_HEADERS })).toEqual([
-    'TRUSTED_HEADERS: expected it beside ROUTER_SECRETS or SERVICES, but got neither.',
+    'TRUSTED_HEADERS: expected ROUTER_SECRETS or SERVICES as well, but got neither.',
   ]);
   for (const env of [{ ...REST, ROUTER_SECRETS }, { ...REST, SERVICES }, { UPSTREAM_MODE: 'sandbox' }])
     expect(problemsOf({ ...env, TRUSTED_HEADERS })).toEqual([]);
@@ -96,7 +96,7 @@ test.each(
 )('the sandbox does not start with %s', (set = '', name) => {
   const problems = problemsOf({ UPSTREAM_MODE: 'sandbox', [set]: CANARY });
   // There is another sentence about the value itself.
-  expect(problems).toContain(`${name}: expected it to be absent while UPSTREAM_MODE is sandbox, but got a value.`);
+  expect(problems).toContain(`${name}: expected no value with UPSTREAM_MODE=sandbox, but got one.`);
   expect(problems.join()).not.toContain(CANARY);
 });
 
@@ -112,7 +112,7 @@ test('the two ports have to differ, also from each other’s default, unless the
 describe('a store of quotas', () => {
   test('needs a quota to count', () => {
     expect(problemsOf({ ...LIVE, QUOTA_STORE_URL: 'redis://store.test' })).toEqual([
-      'QUOTA_STORE_URL: expected it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA, but got neither.',
+      'QUOTA_STORE_URL: expected FINGERPRINT_QUOTA or CAPTCHA_QUOTA as well, but got neither.',
     ]);
   });
 
@@ -140,7 +140,7 @@ describe('a store of quotas', () => {
 describe('what the documentation shows in place of values of your own', () => {
   const SECRET = 'change-me-to-a-long-random-text';
   const refusal = (name: string, own: string) =>
-    `${name}: expected ${own}, but got the placeholder of the documentation.`;
+    `${name}: expected ${own}, but got a placeholder from the documentation.`;
   const application = (changes: object) =>
     JSON.stringify([APPLICATION, { ...APPLICATION, publicKey: 'pk_2', ...changes }]);
   const captcha = (changes: object) => JSON.stringify([{ ...CAPTCHA, ...changes }]);

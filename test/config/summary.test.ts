@@ -14,7 +14,7 @@ const SANDBOX = { UPSTREAM_MODE: 'sandbox' };
 test('what is off in live mode, and what the sandbox has of its own', () => {
   expect(summaryOf(parse(ROUTER), 'id')).toBe(
     'callers: router; scopes: not enforced; sealing: off; attestation: off; quotas: off; policy: built-in; ' +
-      'fail-open: faults, and one client can take all that may proceed',
+      'fail-open: faults, and one client can use up the budget',
   );
   expect(summaryOf(parse(SANDBOX), 'id')).toContain('sealing: of the sandbox; attestation: of the sandbox;');
   const quota = parse({ ...ROUTER, CAPTCHA_QUOTA: '{"perDay":9}' });

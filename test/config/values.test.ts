@@ -42,8 +42,7 @@ describe('what is accepted', () => {
   });
 });
 
-const QUOTA =
-  'expected JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999';
+const QUOTA = 'expected JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999';
 const WHOLE = 'expected a whole number from 1 to 60000';
 
 test.each<[string, string, readonly string[]]>([
@@ -81,7 +80,7 @@ describe('an address is never shown, because a key can be in its query, or be se
   ])('an address that is %s', (flaw, urls) => {
     for (const url of urls)
       expect(problemsOf({ ...LIVE, CAPTCHA_URL_GLB: url })).toEqual([
-        `CAPTCHA_URL_GLB: ${ADDRESS}, but got a value that does not fit (${flaw}).`,
+        `CAPTCHA_URL_GLB: ${ADDRESS}, but got a wrong value (${flaw}).`,
       ]);
   });
 
@@ -92,7 +91,7 @@ describe('an address is never shown, because a key can be in its query, or be se
   ])('an OTLP endpoint that is %s', (flaw, urls) => {
     for (const url of urls)
       expect(problemsOf({ ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: url })).toEqual([
-        `OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address without user, query or fragment, but got a value that does not fit (${flaw}).`,
+        `OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address without user, query or fragment, but got a wrong value (${flaw}).`,
       ]);
   });
 });
@@ -106,7 +105,7 @@ describe('the message about a list of accounts names each path that is wrong, an
   };
   const expectPlaces = (name: keyof typeof EXPECTED, text: string, places: string) =>
     expect(problemsOf({ ...LIVE, [name]: text })).toEqual([
-      `${name}: expected ${EXPECTED[name]}, but got a value that does not fit (${places}).`,
+      `${name}: expected ${EXPECTED[name]}, but got a wrong value (${places}).`,
     ]);
   const second = (changes: object) => JSON.stringify([APPLICATION, { ...APPLICATION, publicKey: 'pk_2', ...changes }]);
   const SECRET = '1.secret: expected visible ASCII characters';
@@ -166,7 +165,7 @@ describe('secrets of ours', () => {
     ['nine of them', Array(9).fill(LONG).join(), 'expected at most 8 secrets'],
   ])('ROUTER_SECRETS with %s', (_what, ROUTER_SECRETS, places) => {
     expect(problemsOf({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS })).toEqual([
-      `ROUTER_SECRETS: expected ${EXPECTED}, but got a value that does not fit (${places}).`,
+      `ROUTER_SECRETS: expected ${EXPECTED}, but got a wrong value (${places}).`,
     ]);
   });
 
@@ -176,7 +175,7 @@ describe('secrets of ours', () => {
     ['in several words', `${LONG} ${LONG}`],
   ])('LOG_HASH_KEY that is %s', (_what, LOG_HASH_KEY) => {
     expect(problemsOf({ ...LIVE, LOG_HASH_KEY })).toEqual([
-      `LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a value that does not fit (${ONE}).`,
+      `LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a wrong value (${ONE}).`,
     ]);
   });
 });

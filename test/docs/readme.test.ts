@@ -40,7 +40,7 @@ test('`npm run dev` starts the subgraph, and prints where it is and what to past
 test('the live configuration is refused for each of its placeholders, and accepted once they are replaced', () => {
   const example = exportsOf(page);
   const refusal = (name: string, own: string) =>
-    `${name}: expected ${own}, but got the placeholder of the documentation.`;
+    `${name}: expected ${own}, but got a placeholder from the documentation.`;
   expect(problemsOf(example)).toEqual([
     refusal('ROUTER_SECRETS', 'a secret of your own'),
     refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 0.publicKey'),

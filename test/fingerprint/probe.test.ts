@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fingerprintProbe } from '../../src/fingerprint/client.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
+import { fingerprintProbe } from '../../src/fingerprint/service.ts';
 import { ANDROID } from '../faults/documented.ts';
 import documentedErrors from '../fixtures/fingerprint-errors.json' with { type: 'json' };
 

@@ -34,13 +34,11 @@ export const PARTS: SubgraphParts = {
       sealedJudgements().map(({ key }) => key),
       { recordJudgement: () => {} },
     ),
-    client: {
-      query: async (request) => {
-        if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
-        if (request.token === 'broken') throw new TypeError('a mistake of ours');
-        const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
-        return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1)).outcome;
-      },
+    query: async (request) => {
+      if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
+      if (request.token === 'broken') throw new TypeError('a mistake of ours');
+      const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
+      return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1)).outcome;
     },
     policyInUse: { current: DEFAULT_POLICY, decide: (policy, device) => decide(policy, device) },
   },
@@ -55,28 +53,26 @@ export const PARTS: SubgraphParts = {
               attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
             },
     },
-    client: {
-      validate: async ({ lotNumber }) => {
-        if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
-        if (lotNumber === 'fails') {
-          const details = { usedType: null, userIp: null, lotNumber };
-          return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
-        }
-        if (lotNumber === 'is open') {
-          const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isAllowed: true } as const;
-          return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
-        }
-        return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
-      },
+    validate: async ({ lotNumber }) => {
+      if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
+      if (lotNumber === 'fails') {
+        const details = { usedType: null, userIp: null, lotNumber };
+        return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
+      }
+      if (lotNumber === 'is open') {
+        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isAllowed: true } as const;
+        return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
+      }
+      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
     },
   },
 };
 
 /** These upstreams with other devices, of as many tokens as one request may name. */
-export const withDevices = (query: SubgraphParts['fingerprint']['client']['query'], maxCost = DEFAULTS.maxCost) => ({
+export const withDevices = (query: SubgraphParts['fingerprint']['query'], maxCost = DEFAULTS.maxCost) => ({
   ...PARTS,
   maxCost,
-  fingerprint: { ...PARTS.fingerprint, maxUpstreamCalls: DEFAULTS.maxUpstreamCalls, client: { query } },
+  fingerprint: { ...PARTS.fingerprint, maxUpstreamCalls: DEFAULTS.maxUpstreamCalls, query },
 });
 
 /** Starts the server of our schema over these upstreams. Whoever starts one stops it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { FingerprintParts } from '../../src/fingerprint/device-request.ts';
 import { type JudgedDevice, toOutcome } from '../../src/fingerprint/outcome.ts';
+import type { FingerprintParts } from '../../src/fingerprint/resolvers.ts';
 import { ANDROID, SIGNAL } from '../faults/documented.ts';
 import { startSubgraph, withDevices } from '../graphql/capabilities.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
@@ -30,7 +30,7 @@ test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the l
 
 test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async () => {
   const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
-  const query: FingerprintParts['client']['query'] = async (request) =>
+  const query: FingerprintParts['query'] = async (request) =>
     toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0)
       .outcome;
   const small = await startSubgraph({ maxAnswerBytes: LIMIT }, withDevices(query));
@@ -45,7 +45,7 @@ test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async
 });
 
 /** A page with so many values of its own as the token says, each as long as a number can be, and ten signals. */
-const query: FingerprintParts['client']['query'] = async (request) => {
+const query: FingerprintParts['query'] = async (request) => {
   const json = { ...ANDROID, data: { ...ANDROID.data, signals: Array(10).fill(SIGNAL) } };
   const a = Array(Number.parseInt(request.token, 10) || 0).fill(-1.2345678901234567e-200);
   const deviceBasic: JudgedDevice['deviceBasic'] = {

@@ -135,7 +135,9 @@ test('a refused account keeps the process from becoming ready, with a line that 
   expect(others).toEqual([]);
   expect(unknown).toMatchObject({ level: 'warn', health: 'unknown', reason: 'HTTP status 429' });
   expect(line).toMatchObject({ level: 'error', health: 'refused', ...OF_CAPTCHA, reason: 'illegal sign_token' });
-  expect(line?.['msg']).toMatch(/^The service refuses this account, which is our mistake or a change at the service:/);
+  expect(line?.['msg']).toMatch(
+    /^The service refuses this account, because of our configuration or a change at the service:/,
+  );
   expect(line?.['msg']).toContain('this process does not become ready, and a rollout stops here');
   // The log ends with good news.
   ofCaptcha = answersProbes;

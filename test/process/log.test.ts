@@ -74,7 +74,7 @@ describe('the log is JSON, one object a line', () => {
         policy: DEFAULT_POLICY.id,
         policyText: expect.stringMatching(/^\{"rules":\[.+\],"otherwise":"ALLOW"\}$/),
       },
-      { level: 'warn', msg: expect.stringContaining('Anyone who reaches this port') },
+      { level: 'warn', msg: expect.stringContaining('Anyone with access to this port') },
       { level: 'warn', code: 'UPSTREAM_UNAVAILABLE', field: 'deviceFingerprint' },
       { level: 'info', msg: 'operation', errors: ['UPSTREAM_UNAVAILABLE'], tokens },
       { level: 'warn', code: 'UPSTREAM_UNAVAILABLE' },

@@ -40,7 +40,7 @@ test('a start names every mistake at once, those of the policy file among them, 
   context.onTestFinished(child.stop);
   expect([await child.ended, child.stdout()]).toEqual([1, '']);
   expect(child.stderr()).toMatch(
-    /^The configuration has to be corrected:\n( {2}[A-Z_]+: (rule "a": [\w.]+: |otherwise: )?expected .*, but got .*\.( Did you mean EMULATOR\?)?\n){6}$/,
+    /^Invalid configuration:\n( {2}[A-Z_]+: (rule "a": [\w.]+: |otherwise: )?expected .*, but got .*\.( Did you mean EMULATOR\?)?\n){6}$/,
   );
   for (const place of ['PORT', 'CAPTCHA_TIMEOUT_MS', 'FINGERPRINT_APPLICATIONS', 'RISK_POLICY_FILE: otherwise'])
     expect(child.stderr()).toContain(`\n  ${place}: expected `);

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
+import type { SealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { composeShopVariant } from '../supergraph/compose.ts';
 import { SECRETS } from '../supergraph/test-secrets.ts';
 import { startTestSupergraph } from '../supergraph/test-supergraph.ts';
@@ -13,8 +14,9 @@ const [ISSUER, AUDIENCE] = ['https://login.example/', 'shop'];
 
 export type Graph = Awaited<ReturnType<typeof startGraph>>;
 
-export async function startGraph() {
+export async function startGraph({ sealingKeys }: { readonly sealingKeys?: readonly SealingKey[] } = {}) {
   const supergraph = await startTestSupergraph({
+    sealingKeys,
     trustedHeaders: {
       subject: 'x-user-id',
       scopes: 'x-user-scopes',
@@ -71,7 +73,7 @@ export async function startGraph() {
     token: (claims: object = {}, key: KeyObject = login.privateKey) => tokenOf(claims, key),
     forget: () => {
       supergraph.asked.length = 0;
-      ours.received.length = 0;
+      for (const [, , relay] of relays) relay.received.length = 0;
       Object.assign(way, { isBroken: false, status: 200, left: 0 });
     },
     stop: async () => {

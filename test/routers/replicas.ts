@@ -1,5 +1,6 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../support/loopback.ts';
 import { freePort } from '../support/ports.ts';
 
 /** Replicas of our subgraph behind a service that spreads connections, as that of Kubernetes does. */
@@ -11,24 +12,16 @@ interface Subgraph {
   stop(): Promise<unknown>;
 }
 
-interface Replica {
-  app: Subgraph;
-  /** Does the service send it new connections? */
-  isReady: boolean;
-}
+const PROBE_INTERVAL_MS = 100;
+const PROBE_TIMEOUT_MS = 10_000;
 
-/** @param start starts one replica */
-export async function startReplicas(count: number, start: () => Promise<Subgraph>) {
-  const replicas: Replica[] = [];
-  for (let n = 0; n < count; n += 1) replicas.push({ app: await start(), isReady: true });
-  let turn = 0;
+/** Passes each connection on to a port of this machine, and closes it if there is none. */
+export async function startRelay(pickPort: () => number | undefined) {
   const open = new Set<Socket>();
   const server = createServer((client) => {
-    const ready = replicas.filter(({ isReady }) => isReady);
-    turn += 1;
-    const replica = ready[turn % ready.length];
-    if (!replica) return void client.destroy();
-    const own = connect(Number(new URL(replica.app.url).port), '127.0.0.1');
+    const target = pickPort();
+    if (target === undefined) return void client.destroy();
+    const own = connect(target, '127.0.0.1');
     for (const socket of [client, own]) {
       open.add(socket);
       socket
@@ -41,22 +34,54 @@ export async function startReplicas(count: number, start: () => Promise<Subgraph
     }
     client.pipe(own).pipe(client);
   });
-  const port = await freePort();
-  await once(server.listen(port, '127.0.0.1'), 'listening');
   return {
-    url: `http://127.0.0.1:${port}/graphql`,
-    /** Replaces one replica after the other. The service stops sending to one when its readiness fails. */
-    restart: async () => {
-      for (const replica of replicas) {
-        replica.isReady = false;
-        await replica.app.stop();
-        replica.app = await start();
-        replica.isReady = true;
-      }
-    },
-    stop: async () => {
+    port: await listen(server, await freePort()),
+    stop: () => {
       for (const socket of open) socket.destroy();
       server.close();
+    },
+  };
+}
+
+/** @param start starts one replica */
+export async function startReplicas(count: number, start: () => Promise<Subgraph>) {
+  const replicas: { app: Subgraph; isReady: boolean }[] = [];
+  for (let n = 0; n < count; n += 1) replicas.push({ app: await start(), isReady: true });
+  let turn = 0;
+  const relay = await startRelay(() => {
+    const ready = replicas.filter(({ isReady }) => isReady);
+    turn += 1;
+    const url = ready[turn % ready.length]?.app.url;
+    return url === undefined ? undefined : Number(new URL(url).port);
+  });
+  let isOver = false;
+  const follow = async (replica: (typeof replicas)[number]) => {
+    for (; !isOver; await sleep(PROBE_INTERVAL_MS)) {
+      const init = { headers: { connection: 'close' }, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
+      replica.isReady = await fetch(`${replica.app.url}/readyz`, init).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    }
+  };
+  for (const replica of replicas) void follow(replica);
+  /** Stops one replica, and starts another one in its place. The service follows `/readyz`. */
+  const replace = async (at: number, next = start) => {
+    const replica = replicas[at];
+    if (!replica) throw new Error(`expected a replica, but got none at ${at}`);
+    await replica.app.stop();
+    replica.app = await next();
+  };
+  return {
+    url: `http://127.0.0.1:${relay.port}/graphql`,
+    replace,
+    /** Replaces one replica after the other. */
+    restart: async () => {
+      for (const at of replicas.keys()) await replace(at);
+    },
+    stop: async () => {
+      isOver = true;
+      relay.stop();
       await Promise.all(replicas.map(({ app }) => app.stop()));
     },
   };

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { invalidRequestEnvelope, successEnvelope } from '../../src/fingerprint/contract.ts';
-import { parseToken } from '../../src/sandbox/device-token.ts';
+import { parseToken } from '../../src/sandbox/fingerprint.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { query } from './support.ts';
 

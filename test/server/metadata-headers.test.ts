@@ -155,7 +155,7 @@ describe('questions', () => {
     expect(sent()).toEqual([{ ip_addr_v4: '203.0.113.7' }]);
   });
 
-  test('by reference take no header, because it is about who looks at the device', async () => {
+  test('by reference take no header, because it is about the viewer', async () => {
     const query =
       '{ _entities(representations: [{ __typename: "DeviceFingerprint", token: "t" }]) { ... on DeviceFingerprint { version } } }';
     await post(app.graphqlUrl, JSON.stringify({ query }), { ...AS_ROUTER, 'x-client-ip': '203.0.113.7' });

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { withTrusted } from '../../src/fingerprint/request.ts';
-import { Callers } from '../../src/server/callers.ts';
+import { createCallers } from '../../src/server/callers.ts';
 import { clientAddressOf, createMetadataReader } from '../../src/server/trusted-headers.ts';
 import { callerAt, callerOf, startServerOfCallers } from './support.ts';
 
@@ -28,7 +28,7 @@ describe('anyone, if no secret is configured', () => {
 
   const trustedHeaders = { ...HEADERS.trustedHeaders, metadata: { ipAddr: { header: 'x-client-ip' } } };
   const options = { routerSecrets: [], services: [], trustsLoopback: true, trustedHeaders };
-  const callers = new Callers(options);
+  const callers = createCallers(options);
   /** Who sends this request from this address. No test can have a peer on another machine, so the socket only has its address. */
   function identify(remoteAddress: string | undefined) {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));

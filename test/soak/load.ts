@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Pool } from 'undici';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { times } from '../support/times.ts';
 import { ATTACKS, bogus, SPEND, solved } from './attacks.ts';
 import { epochMs, ROUTER_SECRET } from './processes.ts';
 
-/** People or a bot, in a process of their own. Both come through the router, so they have its secret. */
+/** People or a bot, in a process of their own. Without a router before the server, they have its secret. */
 
 export interface Job {
-  readonly who: 'people' | 'bot';
-  /** Requests go in turns to those that are ready. */
-  readonly origins: readonly string[];
-  /** Requests a second, sent whatever comes back, and for how long, in ms. */
-  readonly rate: number;
+  readonly who: 'people' | 'bot' | 'company';
+  /** Where GraphQL is. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Requests a second, sent whatever comes back, and for how long, in ms. Without a rate, as many as 32 clients get answered. */
+  readonly rate?: number;
   readonly ms: number;
   /** Of people: do they try once more if the answer asks for it? */
   readonly repeats?: boolean;
@@ -21,7 +24,7 @@ export interface Job {
 
 /** What became of a request of people, or of the bot. */
 export interface Sample {
-  readonly question: 'captcha' | 'fingerprint' | 'attack';
+  readonly question: string;
   /** In ms since 1970. */
   readonly at: number;
   readonly respondedAt: number;
@@ -30,75 +33,58 @@ export interface Sample {
   readonly proceeds: boolean;
 }
 
-const MOST_CONNECTIONS = 512;
 const MAX_UNDER_WAY = 2_000;
 const GIVE_UP_MS = 15_000;
 const TICK_MS = 10;
-const POLL_MS = 200;
 /** Solving another challenge takes a second. */
 const SOLVE_MS = 1_000;
 /** Between two noises at the service, in ms. The least is more than the 300 ms between two probes. */
 const NOISE = { least: 500, most: 3_000 };
 const FINGERPRINT = `query Soak($token: String!) { deviceFingerprint(token: $token) { __typename } }`;
 
-const headers = { 'router-authorization': ROUTER_SECRET, 'content-type': 'application/json' };
 const samples: Sample[] = [];
 let underWay = 0;
 
-/** A router that follows `/readyz`, and keeps its connections. It sends nothing twice, so what a replica loses is lost. */
-class Router {
-  readonly #replicas: { readonly pool: Pool; isReady: boolean }[];
-  #turn = 0;
-  #isOver = false;
+const DEVICE = { clientType: 'ANDROID', signals: [{ code: 'EMULATOR', level: 'HIGH' }] };
+const DEVICE_FIELDS = 'clientType signals { code level }';
+/** What a company asks in turns, and the right answers with the services that `upstream.ts` plays. */
+const COMPANY: Readonly<Record<string, object>> = {
+  [`query ($token: String!) { deviceFingerprint(token: $token) { ... on DeviceFingerprint { ${DEVICE_FIELDS} } } }`]: {
+    deviceFingerprint: DEVICE,
+  },
+  'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { __typename proceed } }': {
+    validateCaptcha: { __typename: 'CaptchaPassed', proceed: true },
+  },
+  [`{ me { sessions { deviceFingerprint { ${DEVICE_FIELDS} } } } }`]: {
+    me: { sessions: [{ deviceFingerprint: DEVICE }, { deviceFingerprint: DEVICE }] },
+  },
+  '{ user(id: "user-1") { orders { judgement { clientType } } } }': {
+    user: { orders: [{ judgement: { clientType: 'ANDROID' } }, { judgement: { clientType: 'IOS' } }] },
+  },
+};
 
-  constructor(origins: readonly string[]) {
-    const options = { connections: MOST_CONNECTIONS, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS };
-    this.#replicas = origins.map((origin) => {
-      const replica = { pool: new Pool(origin, options), isReady: true };
-      void this.#follow(replica, `${origin}/readyz`);
-      return replica;
-    });
-  }
+/** Sends nothing twice, so what a replica loses is lost. */
+type Target = (body: string) => Promise<string>;
 
-  async #follow(replica: { isReady: boolean }, url: string): Promise<void> {
-    for (; !this.#isOver; await sleep(POLL_MS)) replica.isReady = (await isReady(url)) ?? replica.isReady;
-  }
-
-  /** The ready ones in turns. */
-  next(): Pool {
-    const ready = this.#replicas.filter(({ isReady }) => isReady);
-    this.#turn += 1;
-    const replica = ready[this.#turn % ready.length];
-    if (!replica) throw new Error('no replica is ready');
-    return replica.pool;
-  }
-
-  async stop(): Promise<void> {
-    this.#isOver = true;
-    await Promise.all(this.#replicas.map(({ pool }) => pool.destroy()));
-  }
+function targetOf({ url, headers: more = { 'router-authorization': ROUTER_SECRET } }: Job): Target {
+  const { origin, pathname: path } = new URL(url);
+  const pool = new Pool(origin, { connections: 512, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
+  const headers = { 'content-type': 'application/json', ...more };
+  return async (body) => (await pool.request({ path, method: 'POST', headers, body })).body.text();
 }
 
-/** Undefined if there was no answer in time: on a busy machine it may be this process that is late. */
-async function isReady(url: string): Promise<boolean | undefined> {
-  try {
-    const init = { headers: { connection: 'close' }, signal: AbortSignal.timeout(GIVE_UP_MS) };
-    const answer = await fetch(url, init);
-    await answer.body?.cancel();
-    return answer.status === 200;
-  } catch (error) {
-    return Object(error).name === 'TimeoutError' ? undefined : false;
-  }
-}
-
-async function post(router: Router, question: Sample['question'], body: string): Promise<Sample & { text: string }> {
+/** @param right the data of the only right answer, if there is one */
+async function post(target: Target, question: string, body: string, right?: object) {
   underWay += 1;
   const at = epochMs();
   let [text, outcome] = ['', 'lost'];
   try {
-    text = await (await router.next().request({ path: '/graphql', method: 'POST', headers, body })).body.text();
+    text = await target(body);
     outcome = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? /"__typename":"(\w+)"/.exec(text)?.[1] ?? 'unreadable';
-    if (outcome === 'CaptchaPassed' || outcome === 'DeviceFingerprint') outcome = 'data';
+    if (right) {
+      const { data, errors } = JSON.parse(text);
+      outcome = isDeepStrictEqual([data, errors], [right, undefined]) ? 'data' : text.slice(0, 300);
+    } else if (outcome === 'CaptchaPassed' || outcome === 'DeviceFingerprint') outcome = 'data';
   } catch {
     // A connection that breaks is an answer like any other.
   }
@@ -110,8 +96,15 @@ async function post(router: Router, question: Sample['question'], body: string):
 let visits = 0;
 let proofs = 0;
 
+async function visitCompany(target: Target): Promise<void> {
+  const [query = '', right] = Object.entries(COMPANY)[visits++ % 4] ?? [];
+  const variables = { token: `${visits}`, input: solved(`${process.pid}-${visits}`) };
+  const { text: _text, ...sample } = await post(target, query, JSON.stringify({ query, variables }), right);
+  samples.push(sample);
+}
+
 /** One person; every second one has a captcha verified, and the others ask about a device. */
-async function visit(router: Router, repeats: boolean): Promise<void> {
+async function visit(target: Target, repeats: boolean): Promise<void> {
   visits += 1;
   const question = visits % 2 === 0 ? 'captcha' : 'fingerprint';
   const body = () => {
@@ -121,62 +114,70 @@ async function visit(router: Router, repeats: boolean): Promise<void> {
       ? JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: solved(proof) } })
       : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
   };
-  let answer = await post(router, question, body());
+  let answer = await post(target, question, body());
   if (repeats && answer.outcome !== 'data' && /"retryable":true|new challenge/.test(answer.text)) {
     await sleep(SOLVE_MS);
-    answer = { ...(await post(router, question, body())), at: answer.at };
+    answer = { ...(await post(target, question, body())), at: answer.at };
   }
   const { text: _text, ...sample } = answer;
   samples.push(sample);
 }
 
-async function attack(router: Router, body: string): Promise<void> {
+async function attack(target: Target, body: string): Promise<void> {
   if (underWay >= MAX_UNDER_WAY) return;
-  const { text: _text, ...sample } = await post(router, 'attack', body);
+  const { text: _text, ...sample } = await post(target, 'attack', body);
   samples.push(sample);
 }
 
 /** One attempt, chosen at random. Gives how many requests it was. */
-function attempt(router: Router): number {
+function attempt(target: Target): number {
   const bodies = ATTACKS[Math.floor(Math.random() * ATTACKS.length)]?.() ?? [];
-  for (const body of bodies) void attack(router, body);
+  for (const body of bodies) void attack(target, body);
   return bodies.length;
 }
 
 /** Closes the idle connections of the service, or has it fail for a moment, and sends captchas at that moment. */
-async function makeNoise(router: Router, noise: string, end: number): Promise<void> {
+async function makeNoise(target: Target, noise: string, end: number): Promise<void> {
   while (performance.now() < end) {
     await sleep(NOISE.least + Math.random() * (NOISE.most - NOISE.least));
     const made = fetch(`${noise}/noise/${Math.random() < 0.5 ? 'burst' : 'close-idle'}`);
-    for (let count = 0; count < 10; count += 1) void attack(router, bogus());
+    for (let count = 0; count < 10; count += 1) void attack(target, bogus());
     await (await made).text();
   }
 }
 
-async function run({ who, origins, rate, ms, repeats = false, noise }: Job): Promise<readonly Sample[]> {
-  const router = new Router(origins);
+async function run(job: Job): Promise<readonly Sample[]> {
+  const { who, rate, ms, repeats = false, noise } = job;
+  const target = targetOf(job);
   // The bot has solved one challenge itself.
-  if (who === 'bot') await post(router, 'attack', SPEND);
+  if (who === 'bot') await post(target, 'attack', SPEND);
+  const visitor = () => (who === 'company' ? visitCompany(target) : visit(target, repeats));
   const people: Promise<void>[] = [];
   let last = performance.now();
   const end = last + ms;
-  const noises = noise === undefined ? undefined : makeNoise(router, noise, end);
+  const noises = noise === undefined ? undefined : makeNoise(target, noise, end);
   let budget = 1;
-  for (let now = last; now < end; now = performance.now()) {
-    budget += ((now - last) * rate) / 1_000;
-    last = now;
-    while (budget >= 1) {
-      if (who === 'bot') budget -= attempt(router);
-      else {
-        people.push(visit(router, repeats));
-        budget -= 1;
+  if (rate === undefined)
+    await Promise.all(
+      times(32, async () => {
+        while (performance.now() < end) await visitor();
+      }),
+    );
+  else
+    for (let now = last; now < end; now = performance.now()) {
+      budget += ((now - last) * rate) / 1_000;
+      last = now;
+      while (budget >= 1) {
+        if (who === 'bot') budget -= attempt(target);
+        else {
+          people.push(visitor());
+          budget -= 1;
+        }
       }
+      await sleep(TICK_MS);
     }
-    await sleep(TICK_MS);
-  }
   await Promise.all([...people, noises]);
   while (underWay > 0) await sleep(TICK_MS);
-  await router.stop();
   return samples;
 }
 

@@ -1,16 +1,22 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { endAll } from './processes.ts';
-import { bot, outage, restart } from './scenarios.ts';
+import { company } from './company.ts';
+import { bot, type Finding, outage } from './scenarios.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
 
 const options = { seconds: { type: 'string' }, short: { type: 'boolean' } } as const;
-const { seconds: given, short = false } = parseArgs({ options }).values;
+const { values, positionals: named } = parseArgs({ options, allowPositionals: true });
+const { seconds: given, short = false } = values;
 const seconds = Number(given ?? (short ? 4 : 60));
-if (!(seconds >= 1 && seconds <= 86_400)) {
+const situations = {
+  bot: () => bot(seconds * 1_000),
+  outage: () => outage(short ? 5_000 : 10_000),
+  company: () => company(short ? 30 : seconds),
+};
+if (!(seconds >= 1 && seconds <= 86_400) || named.some((name) => !(name in situations))) {
   process.stderr.write(
-    '--seconds N: the bot attacks for 1 to 86400 s, 60 without this; --short: a few seconds of everything\n',
+    'bot, outage, company: only these; --seconds N: bot and company take 1 to 86400 s, 60 without this; --short: a few seconds of everything\n',
   );
   process.exit(1);
 }
@@ -20,11 +26,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 const start = performance.now();
 process.stdout.write(`Node ${process.version}, ${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}\n\n`);
 try {
-  // Those of the second line put little load on the machine, so they run at the same time.
-  const findings = [
-    ...(await bot(seconds * 1_000)),
-    ...(await Promise.all([outage(short ? 5_000 : 10_000), restart()])).flat(),
-  ];
+  const findings: Finding[] = [];
+  for (const [name, run] of Object.entries(situations))
+    if (named.length === 0 || named.includes(name)) findings.push(...(await run()));
   for (const { promise, promised, measured, kept } of findings)
     process.stdout.write(`${kept ? 'kept  ' : 'BROKEN'}  ${promise}: ${promised}; measured ${measured}\n`);
   const broken = findings.filter(({ kept }) => !kept).length;
@@ -36,5 +40,5 @@ try {
   process.stderr.write(`The soak failed: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
 } finally {
-  endAll();
+  process.exit();
 }

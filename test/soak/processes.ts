@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/ports.ts';
 import { ROOT } from '../support/process.ts';
@@ -7,14 +8,12 @@ import type { Addresses, Behaved, Order, Report, Service } from './upstream.ts';
 
 /** The processes of the soak. None outlives it, whatever way it ends. */
 
-const START_MS = 20_000;
-const SERVER = 'dist/server/main.js';
-const running = new Set<ChildProcess>();
-export function endAll(): void {
-  for (const child of running) child.kill('SIGKILL');
-}
-// The last resort, if this process ends in an unexpected way.
-process.once('exit', endAll);
+const START_MS = 60_000;
+const BUILD = `${ROOT}/dist/server/main.js`;
+const running = new Map<ChildProcess, NodeJS.Signals>();
+process.once('exit', () => {
+  for (const [child, signal] of running) child.kill(signal);
+});
 
 export const ROUTER_SECRET = 'secret-of-the-soak-router';
 /** The captcha ids: the one of people, and two that the service has put out of order. */
@@ -32,30 +31,33 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    // Its log is dropped, so that no pipe fills up.
-    stdio: ['ignore', 'ignore', 'inherit', ...(args[0] === SERVER ? [] : (['ipc'] as const))],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  running.add(child);
+  const notable: string[] = [];
+  if (child.stdout)
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (/"level":"(?:error|fatal)"|quota store|store of the quotas/.test(line)) notable.push(line);
+    });
+  // A script may have started a router, which it ends first.
+  running.set(child, args[0]?.startsWith('test/') ? 'SIGTERM' : 'SIGKILL');
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
       running.delete(child);
       resolve(String(code ?? signal));
     });
   });
-  return { child, ended };
-}
-
-/** A script of this folder in a process of its own. Each message gets one answer. */
-export function startScript(name: string) {
-  const { child, ended } = start([`test/soak/${name}`]);
+  /** Each message gets one answer. */
   const ask = (message: object): Promise<unknown> =>
     new Promise((resolve, reject) => {
       child.once('message', resolve);
-      void ended.then(() => reject(new Error(`${name} ended in the middle`)));
+      void ended.then(() => reject(new Error(`${args} ended in the middle`)));
       child.send(message);
     });
-  return { ask };
+  return { child, ended, notable, ask };
 }
+
+/** A script of this folder in a process of its own. */
+export const startScript = (name: string, env = {}) => start([`test/soak/${name}`], env);
 
 /** Both services, in a process of their own. `behave` resolves with the time from which its order applies. */
 export async function startUpstream() {
@@ -76,53 +78,55 @@ export interface Server {
   readonly admin: string;
   /** The sum of all values of this metric whose labels contain this text. */
   metric(name: string, labels?: string): Promise<number>;
+  /** Bytes in use without garbage, if it has loaded `heap.ts`. */
+  memory(): Promise<number>;
+  /** Lines of its log at the level error or about the quota store. */
+  readonly notable: readonly string[];
   /** Asks it to end, and gives its exit code or signal. */
   end(): Promise<string>;
-  /** Starts another one at the same address. */
-  again(): Promise<Server>;
 }
 
-/** The server that `npm run build` makes, in live mode with production defaults. Resolves when it is ready. */
+/** A server, by default the one that `npm run build` makes, in live mode with production defaults. Resolves when it is ready. */
 export async function startServer(
   { fingerprint, captcha }: Addresses,
   env: Readonly<Record<string, string>> = {},
+  main = BUILD,
 ): Promise<Server> {
-  if (!existsSync(`${ROOT}/${SERVER}`)) throw new Error(`${SERVER} is not there: "npm run soak" builds it`);
+  if (!existsSync(main)) throw new Error(`${main} is not there: "npm run soak" builds it`);
   const captchas = Object.values(CAPTCHA_IDS).map((captchaId) => ({ captchaId, captchaKey: 'key', region: 'EU' }));
   const [port, adminPort] = [await freePort(), await freePort()];
   const admin = `http://127.0.0.1:${adminPort}`;
 
-  async function run(): Promise<Server> {
-    const { child, ended } = start([SERVER], {
-      PORT: String(port),
-      ADMIN_PORT: String(adminPort),
-      ROUTER_SECRETS: ROUTER_SECRET,
-      FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_soak","secret":"sk","region":"EU"}]',
-      FINGERPRINT_URL_EU: fingerprint,
-      CAPTCHA_CONFIGURATIONS: JSON.stringify(captchas),
-      CAPTCHA_URL_EU: captcha,
-      ...env,
-    });
-    const limit = performance.now() + START_MS;
-    while ((await textAt(`${admin}/readyz`).catch(() => '')) !== 'ready\n') {
-      if (performance.now() > limit || child.exitCode !== null) throw new Error('a server did not become ready');
-      await sleep(50);
-    }
-    return {
-      pid: child.pid ?? 0,
-      origin: `http://127.0.0.1:${port}`,
-      admin,
-      metric: async (name, labels = '') => {
-        const lines = (await textAt(`${admin}/metrics`)).split('\n');
-        const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(labels));
-        return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
-      },
-      end: () => {
-        child.kill('SIGTERM');
-        return ended;
-      },
-      again: run,
-    };
+  const { child, ended, notable, ask } = start([main], {
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    ROUTER_SECRETS: ROUTER_SECRET,
+    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_soak","secret":"sk","region":"EU"}]',
+    FINGERPRINT_URL_EU: fingerprint,
+    CAPTCHA_CONFIGURATIONS: JSON.stringify(captchas),
+    CAPTCHA_URL_EU: captcha,
+    ...env,
+  });
+  const limit = performance.now() + START_MS;
+  while ((await textAt(`${admin}/readyz`).catch(() => '')) !== 'ready\n') {
+    if (performance.now() > limit || child.exitCode !== null) throw new Error('a server did not become ready');
+    await sleep(50);
   }
-  return run();
+  return {
+    pid: child.pid ?? 0,
+    origin: `http://127.0.0.1:${port}`,
+    admin,
+    metric: async (name, labels = '') => {
+      const lines = (await textAt(`${admin}/metrics`)).split('\n');
+      const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(labels));
+      return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+    },
+    // Sound: this is what that module sends.
+    memory: () => ask({}) as Promise<number>,
+    notable,
+    end: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
 }

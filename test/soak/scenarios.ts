@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Sample } from './load.ts';
 import { type Server, startScript, startServer, startUpstream, textAt } from './processes.ts';
 
-/** The three situations, and which promises were kept in them. */
+/** A bot and an outage, and which promises were kept in them. */
 
 /** A promise beside what was seen of it. */
 export interface Finding {
@@ -16,24 +16,24 @@ export interface Finding {
 const shown = (value: number) => String(Math.round(value * 100) / 100);
 
 /** A figure may be no more than this. NaN is no figure, and keeps no promise. */
-function atMost(promise: string, limit: number, value: number, unit = '', more = ''): Finding {
+export function atMost(promise: string, limit: number, value: number, unit = '', more = ''): Finding {
   const measured = `${shown(value)}${unit}${more && ` (${more})`}`;
   return { promise, promised: `≤ ${shown(limit)}${unit}`, measured, kept: value <= limit };
 }
 
 /** None of these may be like that. Without any, nothing was seen, and no promise was kept. */
-function none(promise: string, samples: readonly Sample[], isBad: (sample: Sample) => boolean): Finding {
+export function none(promise: string, samples: readonly Sample[], isBad: (sample: Sample) => boolean): Finding {
   const bad = samples.filter(isBad);
   const measured = `${bad.length} of ${samples.length}${bad.length > 0 ? `, such as ${JSON.stringify(bad[0])}` : ''}`;
   return { promise, promised: 'none', measured, kept: bad.length === 0 && samples.length > 0 };
 }
 
-const isLost = ({ outcome }: Sample) => outcome !== 'data';
+export const isLost = ({ outcome }: Sample) => outcome !== 'data';
 /** May it go on although the service gave no verdict? */
 const isUnverified = (sample: Sample) => sample.proceeds && isLost(sample);
 
 // Sound: this is what that script answers.
-const startLoad = (job: Job) => startScript('load.ts').ask(job) as Promise<readonly Sample[]>;
+export const startLoad = (job: Job) => startScript('load.ts').ask(job) as Promise<readonly Sample[]>;
 
 const ASK_EVERY_MS = 250;
 const READY_MS = 1_000;
@@ -44,11 +44,11 @@ const CONTAINER_MIB = 512;
 export async function bot(ms: number): Promise<Finding[]> {
   const { addresses } = await startUpstream();
   const server = await startServer(addresses, { NODE_OPTIONS: `--max-old-space-size=${CONTAINER_MIB / 2}` });
-  const origins = [server.origin];
+  const url = `${server.origin}/graphql`;
   const waits = watch(server, ms);
   const [attacked, visits] = await Promise.all([
-    startLoad({ who: 'bot', origins, ms, rate: 100, noise: addresses.captcha }),
-    startLoad({ who: 'people', origins, ms, rate: 10, repeats: true }),
+    startLoad({ who: 'bot', url, ms, rate: 100, noise: addresses.captcha }),
+    startLoad({ who: 'people', url, ms, rate: 10, repeats: true }),
   ]);
   const outages = await server.metric('device_trust_upstream_outages_total');
   const findings = [
@@ -80,8 +80,6 @@ function peakMiB({ pid }: Server): number {
 }
 
 const PEOPLE_RATE = 50;
-/** About half of what two replicas, the services and the load can do on two cores together. */
-const HALF_LOAD = 500;
 /** How long all is well before something happens. */
 const CALM_MS = 2_000;
 /** From the beginning of an outage until everybody may proceed, and from its end until nobody may without a verdict, in ms. */
@@ -94,14 +92,19 @@ export async function outage(ms: number): Promise<Finding[]> {
   const server = await startServer(addresses);
   // Twice as many may proceed within a minute as have passed before: in all of the outage, as people keep coming.
   const calmMs = CALM_MS + ms / 2;
-  const load = startLoad({ who: 'people', origins: [server.origin], rate: PEOPLE_RATE, ms: calmMs + ms + AFTER_MS });
+  const load = startLoad({
+    who: 'people',
+    url: `${server.origin}/graphql`,
+    rate: PEOPLE_RATE,
+    ms: calmMs + ms + AFTER_MS,
+  });
   await sleep(calmMs);
   const from = Math.max(await behave('captcha', 'refused'), await behave('fingerprint', 'reset'));
   await sleep(ms);
   const confirmed = await server.metric('device_trust_upstream_health', 'state="outage"');
   const to = Math.max(await behave('captcha', 'good'), await behave('fingerprint', 'good'));
   const samples = await load;
-  const { calls, probes } = await arrivals('fingerprint');
+  const { pk_soak: calls = [], probes = [] } = await arrivals('fingerprint');
 
   const captchas = samples.filter(({ question }) => question === 'captcha');
   const isKnown = ({ at }: Sample) => at >= from + KNOWN_MS && at < to;
@@ -128,34 +131,4 @@ export async function outage(ms: number): Promise<Finding[]> {
   ];
   await server.end();
   return findings;
-}
-
-/** `SHUTDOWN_GRACE_MS` and 7 s: nothing may take longer to end (schema/README.md). */
-const EXIT_S = 9;
-
-/** Two replicas are restarted one after the other. */
-export async function restart(): Promise<Finding[]> {
-  const { addresses } = await startUpstream();
-  const replicas = await Promise.all([startServer(addresses), startServer(addresses)]);
-  const origins = replicas.map(({ origin }) => origin);
-  const samples: Sample[] = [];
-  const codes: string[] = [];
-  let slowestMs = 0;
-  for (const [at, replica] of replicas.entries()) {
-    // The load lasts longer than any restart takes on a machine that is not busy.
-    const load = startLoad({ who: 'people', origins, rate: HALF_LOAD, ms: CALM_MS + 4_000 });
-    await sleep(CALM_MS);
-    const askedAt = performance.now();
-    codes.push(await replica.end());
-    slowestMs = Math.max(slowestMs, performance.now() - askedAt);
-    replicas[at] = await replica.again();
-    samples.push(...(await load));
-  }
-  await Promise.all(replicas.map(({ end }: Server) => end()));
-  const bad = codes.filter((code) => code !== '0').length;
-  return [
-    none('rolling restart: requests that fail, with a router that repeats nothing', samples, isLost),
-    atMost('rolling restart: exits with another code than 0', 0, bad, '', codes.join(', ')),
-    atMost('rolling restart: slowest exit', EXIT_S, slowestMs / 1_000, ' s'),
-  ];
 }

@@ -2,14 +2,12 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ROOT, startCommand } from '../support/process.ts';
 
-test('every promise is kept in a few seconds of the bot, an outage and a rolling restart', async ({
-  onTestFinished,
-}) => {
+test('every promise is kept in a few seconds of the bot, an outage and an upgrade', async ({ onTestFinished }) => {
   expect(existsSync(`${ROOT}/dist/server/main.js`), 'npm run build makes what the soak starts').toBe(true);
   const { PATH = '' } = process.env;
   const soak = startCommand([process.execPath, 'test/soak/main.ts', '--short'], { cwd: ROOT, env: { PATH } });
   // Asked to end, it takes its processes with it.
   onTestFinished(async () => void (await soak.end('SIGTERM')));
   expect(await soak.ended, soak.stdout() + soak.stderr()).toBe(0);
-  for (const name of ['bot', 'outage', 'rolling restart']) expect(soak.stdout()).toContain(`kept    ${name}: `);
+  for (const name of ['bot', 'outage', 'company']) expect(soak.stdout()).toContain(`kept    ${name}: `);
 });

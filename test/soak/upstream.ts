@@ -23,8 +23,8 @@ export interface Report {
   readonly arrivals: Readonly<Record<Service, Arrivals>>;
   readonly at: number;
 }
-/** When what reached a service. */
-export type Arrivals = Record<'calls' | 'probes', number[]>;
+/** When what reached a service: calls by their application or captcha id, and `probes`. */
+export type Arrivals = Record<string, number[]>;
 export type Addresses = Readonly<Record<Service, string>>;
 
 /** How long an answer takes, in ms: up to half as much earlier or later. */
@@ -38,7 +38,7 @@ class Endpoint {
   readonly #isCaptcha: boolean;
   #mode: Behaved = 'good';
   #burstUntil = 0;
-  readonly arrivals: Arrivals = { calls: [], probes: [] };
+  readonly arrivals: Arrivals = {};
   port = 0;
 
   constructor(service: Service) {
@@ -70,7 +70,9 @@ class Endpoint {
     if (url === '/noise/burst') this.#burstUntil = performance.now() + BURST_MS;
     if (url === '/noise/close-idle') this.#server.closeIdleConnections();
     if (url.startsWith('/noise')) return void response.setHeader('connection', 'close').end();
-    this.arrivals[isProbe(body) ? 'probes' : 'calls'].push(epochMs());
+    const kind = isProbe(body) ? 'probes' : (/(?:fp_query\/|captcha_id=)(\w+)/.exec(url)?.[1] ?? '');
+    this.arrivals[kind] ??= [];
+    this.arrivals[kind].push(epochMs());
     const answer = this.#answer(url, body);
     if (answer === 'reset') request.socket.resetAndDestroy();
     if (answer === 'reset' || answer === 'silence') return;

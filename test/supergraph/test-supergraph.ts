@@ -41,13 +41,14 @@ interface Options {
   readonly trustedHeaders?: Config['trustedHeaders'];
   /** The database of the order subgraph; by default it is kept in this process. */
   readonly ordersFile?: string;
+  readonly sealingKeys?: Config['sealingKeys'] | undefined;
 }
 
 /** For the order service, and only on behalf of a person. */
 const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subject: ORDERS_AUDIENCE.subject };
 
 export async function startTestSupergraph(options: Options = {}) {
-  const { trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:' } = options;
+  const { trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:', sealingKeys = SEALING_KEYS } = options;
   const outage = { all: false, captcha: false, widget: false };
   const controls: Controls = { done: [], outage, alter: (answer) => answer };
   const sandbox = await startSandbox({ port: 0 });
@@ -80,7 +81,7 @@ export async function startTestSupergraph(options: Options = {}) {
       routerSecrets: [SECRETS['device-trust']],
       services: [ORDERS_SERVICE],
       trustedHeaders,
-      sealingKeys: SEALING_KEYS,
+      sealingKeys,
       ...overrides,
     });
   const app = await startSubgraph();

@@ -7,9 +7,9 @@ import type { Variable } from '../../src/config/values.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { SERVICE } from '../config/support.ts';
-import { PATIENT, ROOT, startCommand } from '../support/process.ts';
+import { ROOT, startCommand } from '../support/process.ts';
 import { startRedis } from '../support/redis.ts';
-import { checkOutLastRelease } from './last-release.ts';
+import { checkOutLastRelease, patienceOf } from './last-release.ts';
 
 /** Servers of the last release and of this one, with the same services, keys and store. */
 
@@ -70,16 +70,12 @@ async function start(folder: string, other: string) {
   const isNamed = ([name]: [string, string]) => changes.includes(`\`${name}\``);
   const [own, others] = [await configurationOf(folder), await configurationOf(other)];
   const configuration = [...others.filter((one) => !isNamed(one)), ...own.filter(isNamed)];
-  // 0.4.0 has no variable that lets a busy machine make it late: its tests did that with this file.
-  const patience = join(folder, 'test/support/patient.ts');
-  const more = existsSync(patience) ? { NODE_OPTIONS: `--import=${patience}` } : PATIENT;
-  const env = { ...more, ...Object.fromEntries(configuration) };
+  const env = { ...patienceOf(folder), ...Object.fromEntries(configuration) };
   const child = startCommand([process.execPath, 'src/main.ts'], { cwd: folder, env });
   ends.push(child.stop);
   const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-  const statusOf = async (path: string) => (await fetch(new URL(path, url))).status;
-  while ((await statusOf('/readyz')) !== 200) await sleep(50);
-  return { ...child, url, statusOf, jwksUrl: new URL('/.well-known/jwks.json', url).href };
+  while (!(await fetch(new URL('/readyz', url))).ok) await sleep(50);
+  return { ...child, url, jwksUrl: new URL('/.well-known/jwks.json', url).href };
 }
 export const startLast = () => start(last, ROOT);
 export const startThis = () => start(ROOT, last);

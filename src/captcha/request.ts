@@ -1,0 +1,48 @@
+import { badUserInput } from '../errors.ts';
+import type { ValidateCaptchaInput } from '../schema.generated.ts';
+import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
+import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
+
+export interface Captcha extends Account {
+  /** Signs the lot number. Never logged. */
+  readonly captchaKey: string;
+}
+
+/** A captcha id as it is configured, with the address of its region. */
+export type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> &
+  Readonly<Record<'captchaId' | 'baseUrl', string>>;
+
+/** Prepares a captcha id once, so that its verifications need not. */
+export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
+  const { origin, pathname, search } = new URL(`${baseUrl}${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(id)}`);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
+  return { id, captchaKey, region, origin, path: pathname + search, headers };
+}
+
+/** Far more than a widget gives. Other values could make the service fail, or give two lot numbers one signature. */
+const MAX_VALUE_LENGTH = 4_096;
+const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
+
+/** Turns an input into a request. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */
+export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamClient<Captcha>, 'find'>) {
+  const account = captchas.find(input.captchaId);
+  if (!account) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
+  for (const name of ['lotNumber', 'captchaOutput', 'passToken'] as const) {
+    if (VALUE.test(input[name])) continue;
+    throw badUserInput(`input.${name}`, `1 to ${MAX_VALUE_LENGTH} printable ASCII characters`, 'something else');
+  }
+  if (!/^[0-9]{1,20}$/.test(input.genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
+  return { account, lotNumber: input.lotNumber, body: toBody(input, account.captchaKey) };
+}
+
+/** The body, a form (2.1; section 4, rule 2). The captcha id is not in it but in the URL. */
+export function toBody(input: ValidateCaptchaInput, captchaKey: string): string {
+  return new URLSearchParams({
+    lot_number: input.lotNumber,
+    captcha_output: input.captchaOutput,
+    pass_token: input.passToken,
+    gen_time: input.genTime,
+    sign_token: signToken(input.lotNumber, captchaKey),
+  }).toString();
+}

@@ -1,0 +1,53 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import { DeviceTrustError } from '../errors.ts';
+import type { Operation } from '../observability/operation.ts';
+
+/** A call: the account for which it is sent, and the GraphQL request that needs it. */
+
+/** Sent with calls and probes. Without `Accept-Encoding` a service may choose any coding (RFC 9110, 12.5.3). */
+export const CLIENT_HEADERS = {
+  'user-agent': `${packageJson.name}/${packageJson.version}`,
+  'accept-encoding': 'identity',
+};
+
+/** A configured account of an upstream service, prepared for calls. Each has a quota, pauses and a health of its own. */
+export interface Account {
+  /** Its public id, which is no secret. */
+  readonly id: string;
+  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
+  readonly region: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+  /** May hold a secret. Never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The most that all responses to one GraphQL request may weigh together, in bytes. A documented one weighs 8 KB at most. */
+export const MAX_RESPONSES_WEIGHT = 2 * 1024 * 1024;
+
+/** The limits that the upstream calls of one GraphQL request share, and the recorder of that request. */
+export class RequestScope {
+  readonly operation: Operation;
+  responsesWeightLeft = MAX_RESPONSES_WEIGHT;
+  readonly #cancellation = new AbortController();
+
+  constructor(operation: Operation) {
+    this.operation = operation;
+  }
+
+  /** Aborts the upstream calls of the request. Its reason is an error. */
+  get signal(): AbortSignal {
+    return this.#cancellation.signal;
+  }
+
+  /** The client disconnected: aborts the upstream calls under way, except probes. */
+  cancel(): void {
+    this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
+  }
+}
+
+/** The part of a request's scope that a call uses. */
+export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
+  readonly operation: Pick<RequestScope['operation'], 'requestId' | 'recordCall' | 'startCallSpan'>;
+};
