@@ -56,6 +56,9 @@ export function createContext(startCallSpan?: CallScope['operation']['startCallS
   return { operation, signal: cancellation.signal, responsesWeightLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
 
+/** Reads a response as it is. */
+export const asIs = (response: UpstreamResponse) => ({ ...response, evidence: 'well' as const });
+
 /** A POST without content to this address. */
 export function requestTo(origin: string, scope: CallScope, id = 'a') {
   return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', scope };
