@@ -51,7 +51,7 @@ test('without a file it explains the built-in policy: each signal, none, those o
   expect(rowsOf(stdout, 'PSEUDO_BROWSER_ENV + HOOK_TAMPERING_HIGH')).toEqual([
     'CHALLENGE serious tools-in-use (DENY) all',
   ]);
-  expect(stdout).toMatch(/\nEvery rule acts on something that was tried\.\n$/);
+  expect(stdout).toMatch(/\nEvery rule acted\.\n$/);
 });
 
 test('a file: where the decision depends on the question, and what shadow rules count', async () => {
@@ -92,7 +92,7 @@ test('it names the rules that never acted, and no others', async () => {
   expect(code).toBe(3);
   expect(stdout).toMatch(/^Policy .*\. Rules that never act: weak, other-effect, excluded, late, late-shadow\.\n/);
   expect(rowsOf(stdout, 'CLOUD_PHONE + NETWORK_PROXY + SCREEN_SHARING')).toEqual(['DENY three shadow (DENY) all']);
-  expect(stdout.slice(stdout.indexOf('These rules'))).toBe(
+  expect(stdout.slice(stdout.indexOf('Rules that never acted:'))).toBe(
     'Rules that never acted:\n' +
       ['weak', 'other-effect', 'excluded'].map((id) => `  ${id}: its conditions never hold\n`).join('') +
       '  late: an earlier rule always decides: emulator, vpn\n  late-shadow: an earlier rule always decides: emulator\n',

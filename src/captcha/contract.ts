@@ -121,8 +121,8 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);
   const word = textOf(status) ?? '';
-  if (result === false || FAILURE_CATEGORIES.has(textOf(reason) ?? '') || /^\s*fail/i.test(word)) return true;
-  return typeof result === 'string' && result !== '' ? result !== 'success' : /^\s*success/i.test(word);
+  if (FAILURE_CATEGORIES.has(textOf(reason) ?? '') || /^\s*fail/i.test(word)) return true;
+  return result != null && result !== '' ? result !== 'success' : /^\s*success/i.test(word);
 }
 
 function readException(body: unknown): Exception | undefined {

@@ -1,3 +1,4 @@
+import { propertiesOf } from '../runtime/json.ts';
 import { ConfigError } from './parser.ts';
 
 const INTERVAL_MS = 2_000;
@@ -24,13 +25,16 @@ export function watchConfig<Value>(
     act();
   };
   const poll = () => {
+    let value: Value;
     try {
-      const value = read();
-      report(JSON.stringify(value), () => use(value));
+      value = read();
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      report(error.message, () => refuse(error.problems));
+      // Whatever a file contains, the process goes on: JSON that nests too deep is a RangeError.
+      const problems =
+        error instanceof ConfigError ? error.problems : [`The files cannot be read: ${propertiesOf(error)['name']}.`];
+      return report(problems.join('\n'), () => refuse(problems));
     }
+    report(JSON.stringify(value), () => use(value));
   };
   setInterval(poll, INTERVAL_MS).unref();
 }

@@ -44,11 +44,12 @@ const SLOW_MS = 2_000;
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
+  /** The sender's name. */
+  readonly caller: string;
   /** Starts the span of a call; undefined unless the trace is exported. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
-  readonly #caller: string;
   readonly #trace: OperationSpan | undefined;
   readonly #startedAt = performance.now();
   readonly #outcomes: Record<string, number> = {};
@@ -64,12 +65,11 @@ export class Operation {
   #hasData = false;
   #hasBadOutcome = false;
 
-  /** @param caller the sender's name */
   constructor(request: IncomingMessage, caller: string, telemetry: Telemetry) {
     const { headers } = request;
     this.#telemetry = telemetry;
     this.#headers = headers;
-    this.#caller = caller;
+    this.caller = caller;
     this.#trace = telemetry.tracing?.startOperation(request);
     this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     this.startCallSpan = this.#trace?.startCallSpan;
@@ -137,7 +137,7 @@ export class Operation {
     const side = code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
     const failure = code === undefined ? undefined : { code, side };
     metrics.recordOperation({
-      caller: this.#caller,
+      caller: this.caller,
       field: this.#kind?.field ?? 'none',
       ms,
       outcome: !failure ? 'ok' : this.#hasData ? 'partial' : 'error',
@@ -161,7 +161,7 @@ export class Operation {
     writeOperation(log, {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
-      caller: this.#caller,
+      caller: this.caller,
       person: this.#reader && logHash.of(this.#reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),

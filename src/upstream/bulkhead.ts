@@ -1,15 +1,18 @@
 import { DeviceTrustError } from '../errors.ts';
 
 type Waiting = PromiseWithResolvers<void>;
+type Operation = { readonly caller: string };
 
-/** Limits the calls in flight and in the queue. Operations take turns, so that one with a hundred calls starves no other. */
+/** Limits the calls in flight and in the queue, where callers take turns, and the operations of each, so that none starves. */
 export class Bulkhead {
   readonly maxInFlight: number;
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
-  /** The queued calls of each operation; the operation with the next turn comes first. */
-  readonly #queues = new Map<object, Set<Waiting>>();
+  /** The queued calls of each operation, in the order of turns. */
+  readonly #queues = new Map<Operation, Set<Waiting>>();
+  /** The caller of the last turn. */
+  #lastCaller: string | undefined;
 
   /** @param maxQueue by default `maxInFlight`: so each waits for the end of one call, which is within its deadline */
   constructor(maxInFlight: number, maxQueue = maxInFlight) {
@@ -38,7 +41,7 @@ export class Bulkhead {
   }
 
   /** Waits until the call may run, or `signal` removes it; see `release`. @throws OVERLOADED if the queue is full */
-  async wait(operation: object, signal: AbortSignal): Promise<void> {
+  async wait(operation: Operation, signal: AbortSignal): Promise<void> {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation))
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
     const waiting = Promise.withResolvers<void>();
@@ -63,8 +66,9 @@ export class Bulkhead {
       this.#inFlight -= 1;
       return;
     }
-    const [operation, queue] = first;
-    // To the end, so that operations take turns.
+    const [operation, queue] = [...this.#queues].find(([{ caller }]) => caller !== this.#lastCaller) ?? first;
+    this.#lastCaller = operation.caller;
+    // To the end, so that the operations of a caller take turns.
     this.#queues.delete(operation);
     this.#queues.set(operation, queue);
     const [next] = queue;
@@ -74,21 +78,27 @@ export class Bulkhead {
     setImmediate(next.resolve);
   }
 
-  /** Sheds the newest call of the operation with the most in the queue. False if the new call's operation has as many. */
-  #makeRoomFor(operation: object): boolean {
-    const own = this.#queues.get(operation)?.size ?? 0;
-    const [largest] = [...this.#queues].sort(([, a], [, b]) => b.size - a.size);
-    // With a difference of one, the two operations would only swap places.
-    const newest = largest && largest[1].size > own + 1 ? [...largest[1]].at(-1) : undefined;
-    if (!largest || !newest) return false;
+  /** Sheds a call of a caller, else of an operation of this caller, with more calls in the queue. False if neither has more. */
+  #makeRoomFor(operation: Operation): boolean {
+    const sizeOf = (queues: readonly (readonly [Operation, Set<Waiting>])[]) =>
+      queues.reduce((sum, [, { size }]) => sum + size, 0);
+    const callers = Map.groupBy(this.#queues, ([{ caller }]) => caller);
+    const own = callers.get(operation.caller) ?? [];
+    const [busiest = own] = [...callers.values()].sort((a, b) => sizeOf(b) - sizeOf(a));
+    // With a difference of one, the two would only swap places.
+    const isOther = sizeOf(busiest) > sizeOf(own) + 1;
+    const largest = (isOther ? busiest : own).sort(([, a], [, b]) => a.size - b.size).at(-1);
+    const newest = [...(largest?.[1] ?? [])].at(-1);
+    const mayKeep = isOther ? 0 : (this.#queues.get(operation)?.size ?? 0) + 1;
+    if (!largest || !newest || largest[1].size <= mayKeep) return false;
     this.#remove(largest[0], newest);
-    const internal = 'the queue is full, and this operation has most of it';
+    const internal = 'the queue is full, and this caller or operation has most of it';
     newest.reject(new DeviceTrustError('OVERLOADED', { internal }));
     return true;
   }
 
   /** @returns whether the call was still in the queue */
-  #remove(operation: object, call: Waiting): boolean {
+  #remove(operation: Operation, call: Waiting): boolean {
     const queue = this.#queues.get(operation);
     if (!queue?.delete(call)) return false;
     if (queue.size === 0) this.#queues.delete(operation);

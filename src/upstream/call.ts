@@ -49,5 +49,5 @@ export class RequestScope {
 
 /** The part of a request's scope that a call uses. */
 export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
-  readonly operation: Pick<RequestScope['operation'], 'requestId' | 'recordCall' | 'startCallSpan'>;
+  readonly operation: Pick<RequestScope['operation'], 'caller' | 'requestId' | 'recordCall' | 'startCallSpan'>;
 };

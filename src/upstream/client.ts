@@ -22,6 +22,9 @@ interface Reading<Result> {
   readonly evidence: Evidence;
 }
 
+type Evident = Pick<Reading<unknown>, 'evidence'>;
+type Read<Result> = (response: UpstreamResponse) => Result;
+
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
   readonly probeOf: (account: Configured) => Probe;
@@ -77,11 +80,10 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /** Sends one request. Its evidence, or the error of `post` or `read`, goes into the health of its account. */
-  async ask<Result>(request: UpstreamRequest, read: (response: UpstreamResponse) => Reading<Result>): Promise<Result> {
+  async ask<Result>(request: UpstreamRequest, read: Read<Reading<Result>>): Promise<Result> {
     const { id } = request.account;
     try {
-      const response = await this.post(request);
-      const { result, evidence } = read(response);
+      const { response, result, evidence } = await this.post(request, (response) => ({ response, ...read(response) }));
       const health = this.health.find(id);
       if (evidence === 'well') health?.recordResponse();
       else if (evidence !== 'inconclusive') this.health.requestProbe(id);
@@ -99,9 +101,10 @@ export class UpstreamClient<Configured extends Account = Account> {
    * Sends one request, at most once: a second one would be a new event upstream. Only a connection that could not be made, so that no byte
    * was sent, is tried again, once.
    *
+   * @param read reads the response; its error is that of the call
    * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
    */
-  async post(request: UpstreamRequest): Promise<UpstreamResponse> {
+  async post<Result extends Evident>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, scope } = request;
     const { id, region, origin, path, headers } = account;
     const { timeoutMs, eventLoop, quota } = this.#options;
@@ -120,17 +123,18 @@ export class UpstreamClient<Configured extends Account = Account> {
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(scope, deadline.signal);
+      if (wasQueued) await bulkhead.wait(scope.operation, deadline.signal);
       try {
         // The health may have changed while the call waited. Its caller could cancel it, so it is no half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota?.take(id);
         deadline.signal.throwIfAborted();
         pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
-        const response = await this.#report(request, pending.response);
-        // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
-        if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
-        return response;
+        return await this.#report(request, pending.response, (response) => {
+          // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
+          if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
+          return read(response);
+        });
       } finally {
         bulkhead.release();
       }
@@ -144,8 +148,12 @@ export class UpstreamClient<Configured extends Account = Account> {
     }
   }
 
-  /** Reports the end of a call in its operation, its span and the metrics. */
-  async #report(request: UpstreamRequest, response: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
+  /** Reports a call once its response is read: in its operation, its span and the metrics. */
+  async #report<Result extends Evident>(
+    request: UpstreamRequest,
+    response: Promise<UpstreamResponse>,
+    read: Read<Result>,
+  ): Promise<Result> {
     const { service, pathTemplate, metrics } = this.#options;
     const { region, origin } = request.account;
     const { operation } = request.scope;
@@ -157,13 +165,19 @@ export class UpstreamClient<Configured extends Account = Account> {
       endSpan?.(outcome, status);
       metrics.recordCall(service, region, outcome, ms);
     };
+    let status: number | undefined;
     try {
-      const { status } = await response;
-      end(outcomeOf(status), status);
+      const received = await response;
+      status = received.status;
+      const result = read(received);
+      const isUnusable = status < 400 && result.evidence === 'failed';
+      end(isUnusable ? 'UPSTREAM_PROTOCOL_ERROR' : outcomeOf(status), status);
+      return result;
     } catch (error) {
-      end(error instanceof DeviceTrustError ? error.code : 'CANCELLED');
+      const code = error instanceof DeviceTrustError ? error.code : 'CANCELLED';
+      end(status !== undefined && status >= 400 ? outcomeOf(status) : code, status);
+      throw error;
     }
-    return response;
   }
 
   async close(): Promise<void> {

@@ -60,8 +60,11 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
       timer = setTimeout(() => setImmediate(reject), COUNT_TIMEOUT_MS);
     });
     try {
-      const answer = limiter.penalty(key, calls);
-      const learnt = answer.then(({ consumedPoints, msBeforeNext }) => learn(consumedPoints, msBeforeNext));
+      const learnt = limiter.penalty(key, calls).then(({ consumedPoints, msBeforeNext }) => {
+        // A proxy or another program may answer, too.
+        if (consumedPoints >= calls && Number.isInteger(msBeforeNext)) return learn(consumedPoints, msBeforeNext);
+        throw Object.assign(new Error('no count'), { code: 'NO_COUNT' });
+      });
       const rest = await Promise.race([learnt, late]);
       report();
       return rest;
@@ -95,7 +98,6 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
   await probe();
 
   return {
-    isAway: () => isAway,
     /** A counter that never rejects: undefined while the store is away. A late answer is learnt, not waited for. */
     counter: (keyPrefix: string, seconds: number) => {
       const limiter = limiterOf(keyPrefix, seconds);

@@ -19,15 +19,16 @@ interface Limit {
 interface Rest {
   readonly left: number;
   readonly endsAt: number;
-  /** Did the store count it, or this process alone? */
-  readonly isShared: boolean;
 }
 
 type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExceeded'>;
 
 export type Quota = ReturnType<typeof createQuota>;
 
-/** The quota of one service, by account. While the store is away, this process counts on alone from the last known rest. */
+/**
+ * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower the
+ * rest, by the calls of others: a failover may lose counts, and no process alone may exceed the quota.
+ */
 function createQuota(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
   const limitOf = (window: Window, ms: number, calls: number | undefined): Limit[] =>
     calls === undefined
@@ -40,19 +41,12 @@ function createQuota(service: string, { perSecond, perDay }: QuotaLimits, metric
   function restOf(account: string, limit: Limit): Rest {
     const rest = known.get(account)?.get(limit);
     const now = performance.now();
-    const isValid = rest && now < rest.endsAt && (rest.isShared || store?.isAway() !== false);
-    return isValid ? rest : { left: limit.calls, endsAt: now + limit.ms, isShared: false };
+    return rest && now < rest.endsAt ? rest : { left: limit.calls, endsAt: now + limit.ms };
   }
 
-  function learn(account: string, limit: Limit, rest: Rest): Rest {
+  function learn(account: string, limit: Limit, rest: Rest): void {
     const rests = known.get(account) ?? new Map<Limit, Rest>();
     known.set(account, rests.set(limit, rest));
-    return rest;
-  }
-
-  function countAlone(account: string, limit: Limit): Rest {
-    const { left, endsAt } = restOf(account, limit);
-    return learn(account, limit, { left: left - 1, endsAt, isShared: false });
   }
 
   function refuse(account: string, { window, calls }: Limit): never {
@@ -78,10 +72,14 @@ function createQuota(service: string, { perSecond, perDay }: QuotaLimits, metric
     take: async (account: string) => {
       check(account);
       for (const limit of limits) {
-        const learnShared = (calls: number, msLeft: number) =>
-          learn(account, limit, { left: limit.calls - calls, endsAt: performance.now() + msLeft, isShared: true });
-        const { left } = (await limit.count?.(account, learnShared)) ?? countAlone(account, limit);
-        if (left < 0) refuse(account, limit);
+        const { left, endsAt } = restOf(account, limit);
+        learn(account, limit, { left: left - 1, endsAt });
+        const leftInStore = await limit.count?.(account, (calls, msLeft) => {
+          const rest = { left: limit.calls - calls, endsAt: performance.now() + msLeft };
+          if (rest.left < restOf(account, limit).left) learn(account, limit, rest);
+          return rest.left;
+        });
+        if (left < 1 || (leftInStore ?? 0) < 0) refuse(account, limit);
       }
     },
     /** Each limit, with the rest of the account that has the least left. */

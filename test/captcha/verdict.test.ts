@@ -109,7 +109,10 @@ describe('a failure is a failure under every policy', () => {
     ['as no result', { ...PASS, result: undefined }],
     ['as no result, with the code of an exception', { status: 'success', code: '-50000' }],
     ['as another result, without a status', { result: 'denied' }],
-    ['as another result, with the status of an exception', { status: 'error', result: 'denied' }],
+    ...['denied', 0, ['fail']].map((result): [string, unknown] => [
+      `as the result ${JSON.stringify(result)} of an exception`,
+      { status: 'error', code: '-50000', result },
+    ]),
     ['as another result, with HTTP status 500', { status: 'success', result: 'reject' }, 500],
     ['as another result, with HTTP status 302', { status: 'success', result: 'reject' }, 302],
     ['as another result, under another spelling of the status', { status: ' SUCCESS', result: 'reject' }],

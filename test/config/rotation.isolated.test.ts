@@ -34,12 +34,18 @@ function reportsOf(finds: readonly (() => Config)[]): (Config | readonly string[
 
 const same = (): Config => first;
 const changed = (): Config => next;
+const tooDeep = () => parse({ ...LIVE, SEALING_KEYS: '['.repeat(60_000) + ']'.repeat(60_000) });
 test.each<[string, readonly (() => Config)[], readonly unknown[]]>([
   ['a change, once', [same, changed, changed, changed], [next]],
   [
     'what is wrong, once for each change',
     [wrong('one'), wrong('one'), wrong('one'), wrong('two'), wrong('two')],
     [['one'], ['two']],
+  ],
+  [
+    'what makes the parser itself fail',
+    [tooDeep, tooDeep, changed, changed],
+    [['The files cannot be read: RangeError.'], next],
   ],
   [
     'what was wrong and is again as it was before',

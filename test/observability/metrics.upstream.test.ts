@@ -37,8 +37,12 @@ describe('an upstream call', () => {
 
   // Each waits for a probe, so side by side.
   test.concurrent.each<[string, string, Behaviour]>([
-    ['ok', 'a response as documented', answer(200, JSON.stringify(ANDROID))],
-    ['ok', 'a response that is not as documented', answer(200, '{}')],
+    [
+      'ok',
+      'a response as documented',
+      (call) => answer(200, JSON.stringify(call.request.includes('/validate') ? PASS : ANDROID))(call),
+    ],
+    ['UPSTREAM_PROTOCOL_ERROR', 'a response that is not as documented', answer(200, '{}')],
     ['http_4xx', 'a refusal', answer(403, '{}')],
     ['http_5xx', 'a server error', answer(500, '<html>')],
     ['UPSTREAM_UNAVAILABLE', 'a reset connection', reset],

@@ -18,14 +18,13 @@ function commitOf(version: string): string {
   return git('log', '--format=%H', '--reverse', `-S"version": "${version}"`, '--', 'package.json').split('\n')[0] ?? '';
 }
 
-/** The newest version of the changelog that is not this very commit. */
+/** The version of the second section: the first one is about this commit, released or not. */
 function findLastRelease() {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
-  for (const [heading, version = ''] of changelog.matchAll(/^## \[(\d\S+)\]/gm)) {
-    const commit = commitOf(version);
-    if (commit && commit !== git('rev-parse', 'HEAD')) return { commit, changes: changelog.split(heading)[0] };
-  }
-  throw new Error('This clone does not have the last release: git fetch --tags --unshallow');
+  const [, [heading = '', version = ''] = []] = [...changelog.matchAll(/^## \[(\S+)\]/gm)];
+  const commit = commitOf(version);
+  if (!commit) throw new Error(`This clone does not have release ${version}: git fetch --tags --unshallow`);
+  return { commit, changes: changelog.split(heading)[0] };
 }
 
 /** A version as far as a change of it may break something (semver, 4 and 8). */

@@ -4,7 +4,7 @@ import { DnsCache } from '../../src/runtime/dns.ts';
 import { sendProbe } from '../../src/upstream/prober.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, startHostile } from '../support/hostile.ts';
-import { createContext, createTestClient, probeOf, requestTo } from './support.ts';
+import { asIs, createContext, createTestClient, probeOf, requestTo } from './support.ts';
 
 /** Which certificates are accepted, and who has to act if one is not. The tests change whom this process trusts. */
 
@@ -39,7 +39,8 @@ test('a host name stays the name that the certificate is for, and the one in the
   const dns = new DnsCache(undefined, (_hostname, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
   const client = createTestClient({ dns });
   onTestFinished(() => client.close());
-  const post = (host: string) => client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()));
+  const post = (host: string) =>
+    client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()), asIs);
   for (let call = 1; call <= 2; call += 1) expect(await post('upstream.example')).toMatchObject({ status: 200 });
   expect(server.heads.join()).toContain(`\r\nhost: upstream.example:${server.upstream.port}\r\n`);
   // Whoever is there is not the upstream, so this is no outage.

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { answer, type Behaviour, type Hostile, hang, startHostile } from '../support/hostile.ts';
-import { createContext, createTestClient, requestTo } from './support.ts';
+import { asIs, createContext, createTestClient, requestTo } from './support.ts';
 
 /** Which socket a request gets: how its host name is looked up, how old the socket may be, and how many there are. */
 
@@ -22,10 +22,10 @@ function startClient(lookup: Lookup, timeoutMs = 60_000) {
   const client = createTestClient({ dns, timeoutMs, upstreamMaxInFlight: 1_000 });
   onTestFinished(() => client.close());
   return {
-    post: (origin: string) => client.post(requestTo(origin, createContext())),
+    post: (origin: string) => client.post(requestTo(origin, createContext()), asIs),
     /** Makes a call, and leaves its socket idle. */
     postFirst: async (origin: string) => {
-      await client.post(requestTo(origin, createContext()));
+      await client.post(requestTo(origin, createContext()), asIs);
       // undici frees the socket after it has delivered the response.
       await sleep(10);
     },
@@ -136,7 +136,7 @@ describe('a socket', () => {
     const upstream = await start((exchange) => void waiting.push(() => good(exchange)));
     const client = createTestClient({ upstreamMaxInFlight: 50 });
     onTestFinished(() => client.close());
-    const calls = Array.from({ length: 100 }, () => client.post(requestTo(upstream.url, createContext())));
+    const calls = Array.from({ length: 100 }, () => client.post(requestTo(upstream.url, createContext()), asIs));
     await expect.poll(() => waiting.length).toBe(50);
     let served = 0;
     await expect

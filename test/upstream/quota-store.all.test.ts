@@ -16,7 +16,7 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Quotas that all replicas share, with a real Redis or Valkey. */
 
-const AWAY = 'the quota store does not count';
+const AWAY = 'quota store unavailable; counting per process';
 const BACK = 'the quota store counts again';
 
 /** A store, an upstream, and two replicas of the app with the same configuration. */
@@ -149,7 +149,7 @@ describe('a store that goes away', () => {
     const changes = app
       .logged()
       .split('\n')
-      .filter((line) => line.includes('the quota store'));
+      .filter((line) => line.includes('quota store'));
     // On a busy machine the store may also be late now and then, which is logged with its deadline.
     expect(changes.filter((line) => line.includes(AWAY) && !line.includes('50 ms'))).toHaveLength(2);
     expect(changes.map((line) => line.includes(AWAY))).toEqual(changes.map((_line, at) => at % 2 === 0));
@@ -182,8 +182,10 @@ describe('a store that goes away', () => {
       await expect.poll(connections, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + 2);
       await command(allow);
       for (const app of apps) await expect.poll(() => storeAway(app), { timeout: 10_000 }).toBe(0);
-      expect(await judge(apps[0], 80)).toEqual({ ok: 40, QUOTA_EXCEEDED: 40 });
-      expect(received()).toBe(100 + 70 + 40);
+      // Even if it has lost its counts, no replica exceeds the quota.
+      await client.flushall();
+      for (const app of apps) expect(await judge(app, 80)).toEqual({ ok: 0, QUOTA_EXCEEDED: 80 });
+      expect(received()).toBe(60 + 70 + 40);
       for (const app of apps) expect([countOf(app.logged(), AWAY), countOf(app.logged(), BACK)]).toEqual([1, 1]);
     },
   );

@@ -52,9 +52,12 @@ export function createContext(startCallSpan?: CallScope['operation']['startCallS
   const recordCall = (ms: number) => void calls.push(ms);
   const cancellation = new AbortController();
   const cancel = () => cancellation.abort(new Error('disconnected'));
-  const operation = { requestId: 'r', recordCall, startCallSpan };
+  const operation = { caller: 'router', requestId: 'r', recordCall, startCallSpan };
   return { operation, signal: cancellation.signal, responsesWeightLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
+
+/** Reads a response as it is. */
+export const asIs = (response: UpstreamResponse) => ({ ...response, evidence: 'well' as const });
 
 /** A POST without content to this address. */
 export function requestTo(origin: string, scope: CallScope, id = 'a') {

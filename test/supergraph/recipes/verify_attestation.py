@@ -22,7 +22,7 @@ class Refused(Exception):
 
 
 class Keys:
-    """The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most."""
+    """The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most, without keys every second."""
 
     def __init__(self, url):
         self.url, self.keys, self.fetched, self.tried = url, {}, float("-inf"), float("-inf")
@@ -40,7 +40,7 @@ class Keys:
             known = self.known(kid)
             if known:
                 return known
-            if time.monotonic() - self.tried < (30 if self.keys else 1):
+            if time.monotonic() - self.tried < (30 if time.monotonic() - self.fetched < 600 else 1):
                 raise LookupError("a key is not known yet, and is looked for within 30 s: try again")
             self.tried = time.monotonic()
             with urllib.request.urlopen(self.url, timeout=3) as response:

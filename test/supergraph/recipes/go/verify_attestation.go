@@ -48,7 +48,7 @@ type Claims struct {
 	NotBefore *float64 `json:"nbf,omitempty"`
 }
 
-// Keys are those of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most.
+// Keys are those of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most, without keys every second.
 type Keys struct {
 	URL     string
 	fetched atomic.Pointer[fetchedKeys]
@@ -61,25 +61,26 @@ type fetchedKeys struct {
 	at  time.Time
 }
 
-func (keys *Keys) known(kid string) (jwk.Key, bool) {
-	fetched := keys.fetched.Load()
-	if fetched == nil || time.Since(fetched.at) > 10*time.Minute {
-		return nil, false
+// current gives an empty set if the keys are too old.
+func (keys *Keys) current() jwk.Set {
+	if fetched := keys.fetched.Load(); fetched != nil && time.Since(fetched.at) < 10*time.Minute {
+		return fetched.set
 	}
-	return fetched.set.LookupKeyID(kid)
+	return jwk.NewSet()
 }
 
 func (keys *Keys) find(kid string) (jwk.Key, error) {
-	if key, ok := keys.known(kid); ok {
+	if key, ok := keys.current().LookupKeyID(kid); ok {
 		return key, nil
 	}
 	keys.mutex.Lock()
 	defer keys.mutex.Unlock()
-	if key, ok := keys.known(kid); ok {
+	current := keys.current()
+	if key, ok := current.LookupKeyID(kid); ok {
 		return key, nil
 	}
 	pause := 30 * time.Second
-	if keys.fetched.Load() == nil {
+	if current.Len() == 0 {
 		pause = time.Second
 	}
 	if time.Since(keys.tried) < pause {

@@ -37,7 +37,7 @@ public final class VerifyAttestation {
   /** The key of a token may be a new one, which is looked for within 30 s. Let the client try again. */
   public static final class TryAgain extends Exception {}
 
-  /** The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most. */
+  /** The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most, without keys every second. */
   public static final class Keys {
     private final URI url;
     private volatile Fetched fetched = new Fetched(new JWKSet(), Instant.EPOCH);
@@ -63,7 +63,7 @@ public final class VerifyAttestation {
     private synchronized JWK look(String kid) throws IOException, ParseException, TryAgain {
       JWK known = known(kid);
       if (known != null) return known;
-      if (secondsSince(tried) < (fetched.set().isEmpty() ? 1 : 30)) throw new TryAgain();
+      if (secondsSince(tried) < (secondsSince(fetched.at()) < 600 ? 30 : 1)) throw new TryAgain();
       tried = Instant.now();
       JWKSet loaded = JWKSet.load(url.toURL(), 3_000, 3_000, 65_536);
       if (loaded.isEmpty()) throw new IOException("the key set is empty");

@@ -49,7 +49,7 @@ pub enum Assurance {
     Unverified,
 }
 
-/// The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most.
+/// The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most, without keys every second.
 pub struct Keys {
     url: String,
     agent: ureq::Agent,
@@ -77,8 +77,10 @@ impl Keys {
         if let Some(key) = self.known(kid) {
             return Ok(key);
         }
-        let has_any = self.fetched.read().unwrap_or_else(PoisonError::into_inner).is_some();
-        let pause = Duration::from_secs(if has_any { 30 } else { 1 });
+        let fetched = self.fetched.read().unwrap_or_else(PoisonError::into_inner);
+        let has_current = fetched.as_ref().is_some_and(|(_, at)| at.elapsed() <= Duration::from_secs(600));
+        drop(fetched);
+        let pause = Duration::from_secs(if has_current { 30 } else { 1 });
         if tried.is_some_and(|at| at.elapsed() < pause) {
             return Err(Refused::TryAgain);
         }
