@@ -118,7 +118,7 @@ export class RepeatLimit {
 const MAX_BUFFERED_CHARACTERS = 16 * 1024;
 const FLUSH_INTERVAL_MS = 100;
 
-/** Lines that were dropped in this process so far, because no stream took them. */
+/** The lines dropped in this process so far. */
 let allDropped = 0;
 export const linesDropped = () => allDropped;
 
@@ -173,7 +173,7 @@ export class LogHash {
   }
 
   of(text: string): string {
-    // As text, because each buffer of Node's is one more object for the garbage collector to end.
+    // As text, because each buffer of Node's is one more object to finalise.
     const inner = hash('sha256', Buffer.concat([this.#inner, Buffer.from(text)]), 'latin1');
     this.#outer.write(inner, BLOCK_BYTES, 'latin1');
     return hash('sha256', this.#outer, 'hex').slice(0, 12);

@@ -3,16 +3,16 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode, type Side } from '../errors.ts';
 import { linesDropped } from './logger.ts';
 
-/** What is counted of an operation when it ends. */
+/** A finished operation, as it is counted. */
 interface FinishedOperation {
-  /** The name of the sender: `router`, `anyone` or a configured service. */
+  /** The name of the caller: `router`, `anyone` or a configured service. */
   readonly caller: string;
   readonly ms: number;
   readonly outcome: 'ok' | 'partial' | 'error';
   /** Its field of the root type, `several`, `introspection`, or `none` if no valid document contained it. */
   readonly field: string;
   readonly errors: readonly ErrorCode[];
-  /** Who has to act on its errors; undefined without errors. */
+  /** The side that has to act on its errors; undefined without errors. */
   readonly side: Side | undefined;
 }
 

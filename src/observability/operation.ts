@@ -34,7 +34,7 @@ const CLIENT = /^[\w ./-]{1,64}$/;
 /** A name in a document can be as long as the document. */
 const MAX_NAME_LENGTH = 64;
 
-/** Which side counts if several have to act. */
+/** If several sides have to act, the one with the highest rank counts. */
 const RANK: Readonly<Record<Side, number>> = { caller: 0, upstream: 1, operator: 2 };
 
 /** An operation that takes this long always writes a line, in ms. It is the time of the latency objective. */
@@ -44,7 +44,6 @@ const SLOW_MS = 2_000;
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
-  /** The sender's name. */
   readonly caller: string;
   /** Starts the span of a call; undefined unless the trace is exported. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
@@ -90,7 +89,7 @@ export class Operation {
     this.#kind = { type, field, name: name?.slice(0, MAX_NAME_LENGTH) };
   }
 
-  /** Records the person for whom data with the tag `risk` is read; undefined if nobody is named. */
+  /** Records the person, if one is known, for whom data with the tag `risk` is read. */
   recordReader(subject: string | undefined): void {
     this.#reader = subject;
   }
@@ -100,12 +99,12 @@ export class Operation {
     if (this.#side === undefined || RANK[side] > RANK[this.#side]) this.#side = side;
   }
 
-  /** Counts a token that was asked about. The same token twice counts twice. */
+  /** Counts a look-up of a token. The same token twice counts twice. */
   recordLookup(token: string): void {
     this.#tokens.push(token);
   }
 
-  /** Counts a field that was answered with this type of the graph. It is bad if somebody was refused, or let through unchecked. */
+  /** Counts a field of this type in the answer. A refusal, or a captcha without a verdict, is not good. */
   recordOutcome(typename: string, isGood: boolean): void {
     this.#hasBadOutcome ||= !isGood;
     this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
@@ -127,7 +126,7 @@ export class Operation {
     this.#hasData = data != null && Object.values(data).some(holdsData);
   }
 
-  /** To be called when the response, with this HTTP status, was sent or cannot be sent. */
+  /** Ends the operation once the response with this HTTP status was sent or cannot be sent. */
   end(status: number): void {
     const { metrics } = this.#telemetry;
     const errors = this.#errors;
@@ -179,7 +178,7 @@ export class Operation {
   }
 }
 
-/** The decisions, each word once, because most operations ask about one device. Empty without a decision. */
+/** The decisions, each word once, because most operations have one device. Empty without a decision. */
 function decidedIn(decisions: readonly Decision[]) {
   if (decisions.length === 0) return {};
   const words = (of: (decision: Decision) => string | readonly string[]) =>

@@ -25,7 +25,7 @@ export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 /** The span of one operation. Of the client's own text it has the name of the operation alone. */
 export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
-/** Where a call goes, as far as a trace may say it: the template of the path has names in the place of ids. */
+/** The target of a call without its ids: the template of the path has names in their place. */
 type CallTarget = Readonly<Record<'service' | 'region' | 'origin' | 'pathTemplate', string>>;
 
 interface TracedResult {
@@ -66,7 +66,7 @@ export async function openTracing(options: TracingOptions) {
     exporter,
     exportTimeoutMillis: EXPORT_TIMEOUT_MS,
     scheduledDelayMillis: 1_000,
-    // Nothing else says that the queue is full.
+    // Only this meter reports that the queue is full.
     selfObsMeterProvider: { getMeter: () => meterOf((count) => lost('queue_full', count)) },
   };
   const provider = new sdk.TracerProvider({
@@ -133,7 +133,7 @@ const LOSSES = {
     'Traces are lost: the receiver cannot keep up. If no export fails, our operator has to lower OTEL_TRACES_SAMPLER_ARG.',
 };
 
-/** A meter that hears of nothing but spans for which the queue has no room. */
+/** A meter that reports only the spans for which the queue has no room. */
 function meterOf(dropped: (count: number) => void): Meter {
   const add = (count: number, attributes?: Attributes) => {
     if (attributes?.['error.type'] === 'queue_full') dropped(count);
@@ -148,7 +148,7 @@ function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: Tra
   return name.startsWith('parentbased') ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-/** The address is the one of the socket, because any client can write a `Host` header. */
+/** The address is the socket's, because any client can write a `Host` header. */
 function endOperation(span: Span, { method = '', httpVersion, socket }: IncomingMessage, result: TracedResult): void {
   const { kind, failure, status } = result;
   span.setAttributes({
@@ -164,7 +164,7 @@ function endOperation(span: Span, { method = '', httpVersion, socket }: Incoming
     'graphql.operation.type': kind?.type,
     'graphql.operation.name': kind?.name,
   });
-  // The convention names no more than the type. The field has few values as well, because the schema has them.
+  // The convention has the type alone. The field has few values as well, those of the schema.
   if (kind) span.updateName(`${kind.type} ${kind.field}`);
   // A mistake of the caller is no failure of this server, as the convention has it for a status of 4xx.
   if (failure) fail(span, failure.code, failure.side !== 'caller');
@@ -184,7 +184,7 @@ function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget)
   };
 }
 
-/** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is the answer to a client's own mistake. */
+/** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is a client's mistake. */
 function endCall(call: Span, outcome: string, status: number | undefined): void {
   if (status !== undefined) call.setAttribute('http.response.status_code', status);
   if (status === undefined || status > 400) fail(call, `${status ?? outcome}`, true);

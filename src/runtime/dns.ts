@@ -3,7 +3,7 @@ import { ADDRCONFIG, lookup as dnsLookup, type LookupAddress } from 'node:dns';
 /** Called with the addresses of a name, at least one, or with the error whose code says why there are none. */
 type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) => void;
 
-/** Asks the system for all addresses of a host name, of both families. */
+/** Looks up all addresses of a host name, of both families. */
 export type Lookup = (hostname: string, done: OnAddresses) => void;
 
 interface LookupObserver {
@@ -12,16 +12,16 @@ interface LookupObserver {
   recovered(hostname: string): void;
 }
 
-/** How old an answer may become before it is asked for again in the background, in ms. */
+/** The age at which an answer is refreshed in the background, in ms. */
 const REFRESH_MS = 20_000;
 
 /** How long the last answer is used while every refresh fails, in ms. */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** How long anybody waits for a look-up, in ms. The look-up itself cannot be aborted. */
+/** How long a caller waits for a look-up, in ms. The look-up itself cannot be aborted. */
 const LOOKUP_TIMEOUT_MS = 1_500;
 
-/** Host names with their addresses. The system works on two look-ups at a time: one for each socket would be late. */
+/** Host names with their addresses. The system runs two look-ups at a time: one for each socket would be late. */
 export class DnsCache {
   readonly #names = new Map<string, HostName>();
   readonly #lookup: Lookup;
@@ -32,7 +32,7 @@ export class DnsCache {
     this.#lookup = lookup;
   }
 
-  /** One host name. It is looked up when somebody first asks for its addresses. */
+  /** One host name. Its first `resolve` looks it up. */
   nameFor(hostname: string): HostName {
     const name = this.#names.get(hostname) ?? new HostName(hostname, this.#lookup, this.#observer);
     this.#names.set(hostname, name);
@@ -56,7 +56,7 @@ export class HostName {
   #waiting: OnAddresses[] = [];
   #waitingSince = 0;
   #totalWaitMs = 0;
-  #isAsking = false;
+  #isLookingUp = false;
   /** Has the look-up under way timed out? */
   #isOverdue = false;
   #refreshTimer: NodeJS.Timeout | undefined;
@@ -77,11 +77,11 @@ export class HostName {
     } else {
       if (this.#waiting.length === 0) this.#waitingSince = performance.now();
       this.#waiting.push(done);
-      this.#ask();
+      this.#lookUp();
     }
   }
 
-  /** For how long, in total, somebody has waited for a look-up of this name, in ms. */
+  /** The total time with callers waiting for a look-up of this name, in ms. */
   totalWaitMs(): number {
     return this.#totalWaitMs + (this.#waiting.length > 0 ? performance.now() - this.#waitingSince : 0);
   }
@@ -91,9 +91,9 @@ export class HostName {
     clearTimeout(this.#refreshTimer);
   }
 
-  #ask(): void {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
+  #lookUp(): void {
+    if (this.#isLookingUp) return;
+    this.#isLookingUp = true;
     clearTimeout(this.#refreshTimer);
     const timer = setTimeout(() => {
       this.#isOverdue = true;
@@ -101,26 +101,26 @@ export class HostName {
     }, LOOKUP_TIMEOUT_MS).unref();
     this.#lookup(this.#hostname, (error, addresses) => {
       clearTimeout(timer);
-      const hasFailed = this.#isOverdue;
-      this.#isAsking = false;
+      const wasOverdue = this.#isOverdue;
+      this.#isLookingUp = false;
       this.#isOverdue = false;
       this.#keep(error ? [] : addresses);
       const failure = error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null);
-      // An overdue one was reported as a failure already.
-      if (!failure || !hasFailed) this.#finish(failure);
+      // An overdue look-up was reported as a failure already.
+      if (!failure || !wasOverdue) this.#finish(failure);
     });
   }
 
-  /** Keeps an answer. A failure changes nothing: the last answer goes on until it is too old. */
+  /** Keeps an answer. After a failure the last answer stays until it is too old. */
   #keep(addresses: readonly LookupAddress[]): void {
     const now = performance.now();
     if (addresses.length > 0) {
       this.#addresses = addresses;
       this.#answeredAt = now;
     } else if (now - this.#answeredAt >= MAX_AGE_MS) this.#addresses = [];
-    // A name without addresses is asked for again when somebody needs it.
+    // A name without addresses is looked up again by the next `resolve`.
     if (this.#isClosed || this.#addresses.length === 0) return;
-    this.#refreshTimer = setTimeout(() => this.#ask(), REFRESH_MS).unref();
+    this.#refreshTimer = setTimeout(() => this.#lookUp(), REFRESH_MS).unref();
   }
 
   #finish(error: NodeJS.ErrnoException | null): void {

@@ -8,7 +8,7 @@ const MAX_DELAY_MS = 200;
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 
-/** Measures for how long the process handles no socket and no timer. Node's histogram misses each turn after a reset: under overload all. */
+/** Measures the lag of the event loop. Node's histogram misses each turn after a reset: under overload all. */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
   let lastTick = performance.now();
@@ -19,8 +19,8 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let delayBeforeMs = 0;
 
   const lagAt = (now: number) => Math.max(0, now - lastTick - TICK_MS);
-  // By how much the window is longer than WINDOW_MS. It ends with a tick, so it can be longer although no tick is late: therefore
-  // no more than the lag of its ticks counts.
+  // The excess of the window over WINDOW_MS, at most the lag of its ticks: it ends with a tick, so it can be longer although
+  // no tick is late.
   const delayAt = (now: number) => Math.min(windowLagMs + lagAt(now), now - windowStart - WINDOW_MS);
 
   const timer = setInterval(() => {

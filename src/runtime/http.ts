@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 
-/** An import of `node:http` would load the undici inside Node, which makes a start about 30 ms slower. */
+/** An import of `node:http` would load the undici inside Node, which delays a start by about 30 ms. */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** Makes a server listen; port 0 takes a free one. Resolves with its scheme, host and port, without a trailing slash. */
@@ -28,7 +28,7 @@ export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
   return /^[\w-]+$/.test(name) || isIP(name.replace(/^\[|\]$/g, '')) > 0;
 }
 
-/** As browsers write the origin of a page that a server of this machine serves. */
+/** The origin of a page from a server of this machine, as browsers write it. */
 const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
 
 /** For development: lets pages of this machine alone read the response (CORS). True if it was their preflight, which is answered. */

@@ -7,9 +7,9 @@ const SURROGATE =
   /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
 
 /**
- * Parses JSON in UTF-8, or returns undefined: the parser's error quotes the text. An object with a key twice is none, because it says
- * two things (RFC 8259, section 4). Keys that could reach a prototype are left out, and a lone surrogate becomes U+FFFD, because routers
- * refuse an answer with one.
+ * Parses JSON in UTF-8, or returns undefined: the parser's error quotes the text. A repeated key in an object is refused as
+ * ambiguous (RFC 8259, section 4). Keys that could reach a prototype are left out, and a lone surrogate becomes U+FFFD,
+ * because routers refuse an answer with one.
  */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
@@ -23,16 +23,16 @@ export function parseJson(json: string | Uint8Array): unknown {
   }
 }
 
-/** Reads JSON of a person, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
+/** Reads JSON that a person wrote, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
 export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
   const json: unknown = JSON.parse(text);
   return { json, repeatedKeys: keysIn(text).flatMap((keys) => keys.filter((key, at) => keys.indexOf(key) < at)) };
 }
 
 /**
- * The value of a JSON text, without keys that could reach a prototype; undefined unless it has the keys of the text, each once. A parser
- * silently keeps the last of two equal keys. And V8 14 misreads a key with escapes as its first characters in the text, if an earlier
- * text had such a key there. So a misread key contains a backslash.
+ * The value of a JSON text, without keys that could reach a prototype; undefined unless it has the keys of the text, each
+ * once. A parser silently keeps the last of two equal keys. And V8 14 misreads a key with escapes as its first characters in
+ * the text, if an earlier text had such a key there, so a misread key contains a backslash.
  */
 function checked(text: string, parsed: unknown): unknown {
   const mayBeMisread = text.includes('\\');
@@ -74,7 +74,7 @@ function forEachKey(value: unknown, visit: (key: string, object: Record<string, 
   }
 }
 
-/** The keys in a JSON text, each as often as it stands there, and the texts that begin with a colon. */
+/** Counts the keys in a JSON text, and its texts that begin with a colon. */
 function quotesBeforeColons(json: string): number {
   let count = 0;
   for (let at = json.indexOf(':'); at >= 0; at = json.indexOf(':', at + 1)) {
@@ -87,7 +87,7 @@ function quotesBeforeColons(json: string): number {
 
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = ['"', '\\', ':', '{', '}'].map((character) => character.charCodeAt(0));
 
-/** The keys of each object of a valid JSON text, as they stand there. */
+/** The keys of each object of a valid JSON text, repeated ones included. */
 function keysIn(json: string): string[][] {
   const all: string[][] = [];
   const open: string[][] = [];
@@ -108,7 +108,7 @@ function keysIn(json: string): string[][] {
   return all;
 }
 
-/** Where the text that begins here ends: at a quote after an even number of backslashes. */
+/** The end of the text that begins here: a quote after an even number of backslashes. */
 function endOfText(json: string, begin: number): number {
   for (let end = json.indexOf('"', begin + 1); ; end = json.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -117,13 +117,15 @@ function endOfText(json: string, begin: number): number {
   }
 }
 
-/** For each byte, 1 if it is a character that stands before a value or a key. */
-const STANDS_BEFORE = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
+/** For each byte, 1 if it can precede a value or a key. */
+const PRECEDES_VALUE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number('[{:,'.includes(String.fromCharCode(byte))),
+);
 
-/** How many values and keys a JSON text has at most, by the characters before them, which its texts can have as well. */
+/** The most values and keys that a JSON text can have, by the characters before them, which its texts may contain too. */
 export function countValues(json: Uint8Array): number {
   let count = 0;
-  for (let at = 0; at < json.length; at += 1) count += STANDS_BEFORE[json[at] ?? 0] ?? 0;
+  for (let at = 0; at < json.length; at += 1) count += PRECEDES_VALUE[json[at] ?? 0] ?? 0;
   return count;
 }
 
@@ -187,7 +189,7 @@ export function jsonBytes(value: unknown, most: number): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Two to ten plain words that a service says, for the log; else empty: one word or anything else may be personal. */
+/** A service's message of two to ten plain words, for the log; else empty: one word, or anything else, may be personal. */
 export function loggableMessage(message: unknown): string {
   const isPlain = typeof message === 'string' && /^[a-z_'.,]{1,20}( [a-z_'.,]{1,20}){1,9}$/i.test(message);
   return isPlain ? `: ${message}` : '';
