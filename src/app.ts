@@ -62,7 +62,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       recovered: (host) => log.info({ internal: `look-up of ${host}` }, 'The host name can be looked up again.'),
     });
     closers.push(() => dns.close());
-    // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
+    // Each service has its own client and sockets: slow calls to one must not starve the other.
     const shared = { ...config, log, dns, eventLoop };
     const fingerprint = new FingerprintService(
       {
@@ -105,7 +105,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
     let inUse = config;
-    /** Replaces all secrets with those of another configuration, except the address of the store. Requests under way keep their own. */
+    /** Replaces all secrets with those of another configuration, except the address of the store. Requests in flight keep theirs. */
     const rotate = (next: Config) => {
       const isStoreNew = next.quotaStoreUrl !== config.quotaStoreUrl;
       if (isStoreNew)
@@ -126,7 +126,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
-    /** Replaces the risk policy. Operations under way keep their own. */
+    /** Replaces the risk policy. Operations in flight keep theirs. */
     const usePolicy = (next: RiskPolicy) => {
       fingerprint.policyInUse.current = next;
       metrics.recordContents({ policy: next.id });

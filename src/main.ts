@@ -24,11 +24,11 @@ let app: App | undefined;
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 /** Ends the process with a line about the crash. The error's message may quote a request, so it is left out. */
-function fail(what: string, thrown: unknown): never {
+function fail(event: string, thrown: unknown): never {
   const error = framesOf(thrown);
   const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
-  if (log) log.fatal({ error }, `the ${what}`);
-  else process.stderr.write(`The ${what}: ${error.name}\n${lines}`);
+  if (log) log.fatal({ error }, `the ${event}`);
+  else process.stderr.write(`The ${event}: ${error.name}\n${lines}`);
   process.exit(1);
 }
 
@@ -51,7 +51,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       if (now - stoppingSince >= SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
       return;
     }
-    // The app has not started, so no request is under way.
+    // The app has not started, so no request is in flight.
     if (!app) process.exit(0);
     stoppingSince = now;
     log?.info('stopping');
@@ -115,7 +115,7 @@ app = await createApp(config, log, policy, maxDelayMs).catch((error: unknown) =>
   return refuseToStart('The subgraph cannot listen:', [problem]);
 });
 log.info(summaryOf(config, policy.id));
-// For readers of old lines. A sandbox's lines are not kept.
+// The text behind the policy ids in kept lines. A sandbox's lines are not kept.
 log[config.upstreamMode === 'live' ? 'info' : 'debug'](
   { policy: policy.id, policyText: policy.text },
   'risk policy in use',

@@ -54,7 +54,7 @@ export const truth = z.boolean({ error: 'expected true or false' });
 export const secretList = <List>(expected: string, list: z.ZodType<List>) =>
   ({ expected, schema: parsed.pipe(list), absent: [], secret: true }) as const satisfies Kind;
 
-/** It becomes a claim, a label of a metric, a member of a JWK set, or a header of a sealed judgement. */
+/** A claim, a label of a metric, a member of a JWK set, or a header of a sealed judgement. */
 export const identifier = matching('1 to 64 letters, digits, ".", "_", ":" or "-"', (id) => /^[\w.:-]{1,64}$/.test(id));
 
 /** 43 characters. The last one has two spare bits, which are zero in what an encoder writes. The same byte 32 times is not random. */

@@ -6,7 +6,7 @@ import { mismatch, type Table, type Values, type Variable } from './values.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Everything that is wrong with the configuration, with a sentence for each mistake. */
+/** Every mistake in the configuration, each with a sentence. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -17,7 +17,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The input of rules between variables. */
+/** The input of the rules between variables. */
 export interface RuleInput<Rows extends Table> {
   /** The values that could be read. */
   readonly values: Partial<Values<Rows>>;
@@ -168,7 +168,7 @@ export function unknownNames(env: Environment, table: Table): string[] {
   });
 }
 
-/** The names of variables that their operator may expect to have an effect, and that have none. */
+/** The names of variables without an effect that their operator may expect to have one. */
 export function unusedNames(env: Environment, table: Table): string[] {
   const known = namesOf(table);
   return Object.entries(env).flatMap(([name, value]) => {
@@ -179,8 +179,8 @@ export function unusedNames(env: Environment, table: Table): string[] {
 }
 
 /**
- * Is a name a known one that was mistyped: the same letters, one letter of eight but two at most, no unit, or `_FILE`
- * although it is no secret? Of one word only the letters count, because POST and PORTS resemble PORT by chance.
+ * Is a name a mistyped known one: with letters swapped, with one letter of eight wrong but two at most, without its unit,
+ * or with `_FILE` although it is no secret? Of one word only the letters count, because POST and PORTS resemble PORT by chance.
  */
 function isNear(name: string, known: string): boolean {
   const distance = leven(name, known, { maxDistance: 3 });

@@ -4,10 +4,10 @@ import { ConfigError } from './parser.ts';
 const INTERVAL_MS = 2_000;
 
 /**
- * Reports a change once two reads agree: a file may be half-written. File events miss how mounted secrets change.
+ * Reports a change once two reads agree: a file may be half-written. File events miss changes of mounted secrets.
  *
  * @param read reads the value again, files included, and throws a ConfigError if it is wrong
- * @param refuse gets the mistakes of a wrong value, once for each change, so that a log does not fill up
+ * @param refuse gets the mistakes of a wrong value, once for each change, so that the log does not fill up
  */
 export function watchConfig<Value>(
   first: Value,

@@ -34,7 +34,7 @@ query DeviceFingerprint($token: String!, $metadata: DeviceMetadataInput) {
 };
 
 const JUDGEMENT: Example = {
-  document: `# What does a service ask once, and store with what it decides?
+  document: `# What does a service look up once, and store with its decision?
 query JudgeDevice($token: String!) {
   deviceFingerprint(token: $token, eventType: "checkout") {
     __typename
@@ -49,7 +49,7 @@ const sealed =
   'eyJhbGciOiJBMjU2S1ciLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoic2FuZGJveCIsInR5cCI6ImRldmljZS1qdWRnZW1lbnQrandlIn0.UKbLQH54TGbZaip89jYxj0Qu445ikge0EPkmIevLSsQACkWcSy22tg.kd-eZMlEp80HsXf8.UODT7ckoHSDEWwJp_xKk9YiGyOs3j-YpoKQPK0Qz2XoWBlKgyUZ57o0f8oerQwYorL-qcmPYMFpFBFdzKnBv1EU5vwufYcANtjVOzjnRecXWQJeSErfmmqSmX1FHZwWnm3YLOtHRhHFtBBR3-46uso1WQP4TVnEnPO9ZbkZp8nRnnGOAv_Omlbn9CPJG6kTZJmZydsZHss6BzqzFHh8EnBf6ehccUq168TokA_HdJlJTHF-xfgZg9jwMlTva-f4FK_4GEv5Oq-h4Z6CvxWFOEFrbxrHqsem862LlOKMlVqDqBVpWLR4hLSenCoZFADVRRDjz8b4A2R4mp6lNiC8-oJbct6nCz6W76ArYscC3j-XAKGhXLuyDM-ldNPGZcohFjwXvlST1U-l92mEsngS3oT86X0yeQFf1bQn6yQOOblLc-LFimUCnevRsJklIprXu5PanrUttEsNl26EmfEiYbiOxE4JeDr5dgUGfZRVgQCjE9uVlScsHoRTv_HuRmdHKnk1u_ock82qXnIAJ-XoUJKwYS1yJEts.nHtEN7eNcWbJFaxaMGaS6w';
 
 const STORED_JUDGEMENT: Example = {
-  document: `# What was judged then? A router asks this for the reference that a service returns.
+  document: `# What did a stored judgement say? A router sends this for the reference that a service returns.
 query StoredJudgement($representations: [_Any!]!) {
   _entities(representations: $representations) {
     __typename
@@ -76,7 +76,7 @@ mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
   }
 }`;
 
-const ATTESTATION = `# What does a page pass on, for the receiving service to verify?
+const ATTESTATION = `# Which proof does a page pass on to the service that verifies it?
 mutation AttestCaptcha($attested: ValidateCaptchaInput!) {
   validateCaptcha(input: $attested) { __typename attestation }
 }`;

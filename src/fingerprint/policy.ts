@@ -110,7 +110,7 @@ export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 
 /** The policy in use, which counts its decisions. */
 export class PolicyInUse {
-  /** The policy for new requests. Requests under way keep theirs. */
+  /** The policy for new requests. Requests in flight keep theirs. */
   current: RiskPolicy;
   readonly #metrics: Pick<FingerprintMetrics, 'recordDecision' | 'watchPolicy'>;
 

@@ -45,7 +45,7 @@ export class FingerprintService {
     this.judgements = new Judgements(sealingKeys, metrics);
   }
 
-  /** Replaces all applications at once. Requests under way keep theirs. */
+  /** Replaces all applications at once. Requests in flight keep theirs. */
   replace(applications: readonly ConfiguredApplication[]): void {
     this.upstream.replace(applications.map(prepareApplication));
   }

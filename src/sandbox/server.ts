@@ -23,7 +23,7 @@ export interface Sandbox {
 
 const CHALLENGES_PATH = '/sandbox/challenges';
 
-/** How many challenges and how many tokens are kept; of more, the first is forgotten. Each takes some hundred bytes. */
+/** The challenges and the tokens that are kept; beyond, the oldest are evicted. Each takes some hundred bytes. */
 const CAPACITY = 10_000;
 
 /** The memory of both services, for all regions. */

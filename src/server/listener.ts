@@ -100,7 +100,7 @@ export class Listener {
     this.#isDraining = true;
   }
 
-  /** Accepts no new connection, lets requests under way finish for this long, in ms, and closes every socket. */
+  /** Accepts no new connection, lets requests in flight finish for this long, in ms, and closes every socket. */
   async close(graceMs: number): Promise<void> {
     this.drain();
     if (!this.#server.listening) return;

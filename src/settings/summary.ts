@@ -73,7 +73,7 @@ export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Con
     ROWS[key]?.secret ? 'secret' : 'open',
   );
   const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
-  // A slow hash, 14 ms: to somebody with all secrets but one, guesses of that one must not be cheap.
+  // A slow hash, 14 ms, so that an attacker with all secrets but one cannot guess that one cheaply.
   const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
   return { configuration, secrets };
 }

@@ -73,7 +73,7 @@ function rules(input: RuleInput<Rows>): void {
   const hasSecrets = isSet('routerSecrets') || isSet('services');
   const access = 'either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true';
   refuse(allowDirectAccess === hasSecrets, 'routerSecrets', access, allowDirectAccess ? 'both' : 'neither');
-  // Nobody is trusted without a secret, so the headers would have no effect.
+  // Without a secret no caller is trusted, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
   refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
   refusePlaceholders();
