@@ -14,11 +14,11 @@ import { type Captcha, type ConfiguredCaptcha, prepareCaptcha, toBody, toRequest
 import type { CaptchaSettings } from './settings.ts';
 import {
   type CaptchaVerdict,
-  evidenceOf,
-  healthOf,
+  callEvidenceOf,
   indeterminate,
   type NoVerdict,
   noVerdict,
+  probeResultOf,
   verdictOf,
 } from './verdict.ts';
 
@@ -110,11 +110,11 @@ export class CaptchaService {
     const { log } = this.#options;
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {
-      return await this.upstream.ask({ account, body, scope }, (received) => {
+      return await this.upstream.call({ account, body, scope }, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, lotNumber);
         logProblems(result, response, received, lotNumber, ids, log);
-        return { result, evidence: evidenceOf(response, result, received.status) };
+        return { result, evidence: callEvidenceOf(response, result, received.status) };
       });
     } catch (error) {
       // A limit of our own is never a verdict: otherwise a bot could turn load into a request that proceeds.
@@ -168,6 +168,6 @@ export function captchaProbe({ captchaKey, region, origin, path, headers }: Capt
     const genTime = String(Math.floor(Date.now() / 1_000));
     return toBody({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
   };
-  const classify = (response: UpstreamResponse) => healthOf(readResponse(response), response.status);
+  const classify = (response: UpstreamResponse) => probeResultOf(readResponse(response), response.status);
   return { region, origin, path, headers, body, classify };
 }

@@ -75,8 +75,8 @@ function failed(reason: string, category: CaptchaFailureCategory, details: Captc
   return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
 }
 
-/** The evidence of a response about the account and the service (captcha document, section 7). */
-export function healthOf(response: CaptchaResponse, status: number): ProbeResult {
+/** The evidence of a response to a probe about the account and the service (captcha document, section 7). */
+export function probeResultOf(response: CaptchaResponse, status: number): ProbeResult {
   switch (response.kind) {
     case 'pass':
       return HEALTHY_PROBE;
@@ -101,8 +101,8 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
 }
 
 /** The evidence of a call. Only a verdict shows that the service works: its edge may refuse while all else is down. */
-export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
-  const { evidence } = healthOf(response, status);
+export function callEvidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
+  const { evidence } = probeResultOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
   return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
 }

@@ -87,7 +87,7 @@ export function toOutcome(
 }
 
 /** The evidence of an answer to a probe: the success and the 400 are documented; 401, 403 and 404 blame us (document, 7). */
-export function healthOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {
+export function probeResultOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {
   if (status === 200 && successEnvelope.safeParse(json).success) return HEALTHY_PROBE;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
   const envelope = anyEnvelope.safeParse(json).data;

@@ -3,7 +3,7 @@ import { type SharedOptions, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/prober.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import type { Drift, FingerprintMetrics } from './metrics.ts';
-import { type FingerprintOutcome, healthOf, toOutcome, toRejection } from './outcome.ts';
+import { type FingerprintOutcome, probeResultOf, toOutcome, toRejection } from './outcome.ts';
 import { PolicyInUse, type RiskPolicy } from './policy.ts';
 import { type ConfiguredApplication, type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { Judgements, type SealingKey } from './sealed-judgement.ts';
@@ -50,13 +50,13 @@ export class FingerprintService {
     this.upstream.replace(applications.map(prepareApplication));
   }
 
-  /** Looks up one token, and counts its signals. @throws see `UpstreamClient.ask` */
+  /** Looks up one token, and counts its signals. @throws see `UpstreamClient.call` */
   async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
     // Each documented outcome shows that the service works. All else throws.
-    const { outcome, leftOut, differences } = await this.upstream.ask({ account, body, scope }, (response) => ({
+    const { outcome, leftOut, differences } = await this.upstream.call({ account, body, scope }, (response) => ({
       result: toOutcome(request, response, Date.now()),
       evidence: 'well',
     }));
@@ -94,5 +94,5 @@ const EMPTY_TOKEN = {
 
 /** A query with an empty token. The service refuses it after it has checked our credentials (document, section 8). */
 export function fingerprintProbe({ region, origin, path, headers }: Account): Probe {
-  return { region, origin, path, headers, body: () => toBody({ token: '' }), classify: healthOf };
+  return { region, origin, path, headers, body: () => toBody({ token: '' }), classify: probeResultOf };
 }

@@ -198,11 +198,11 @@ function costOfItem(node: FieldNode, parent: GraphQLObjectType, info: DocumentIn
 }
 
 /** Costs by selection and type. Otherwise fragments that spread each other twice would double the work with each level. */
-const known = new WeakMap<SelectionSetNode, Map<GraphQLObjectType, number>>();
+const knownCosts = new WeakMap<SelectionSetNode, Map<GraphQLObjectType, number>>();
 
 function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType, info: DocumentInfo): number {
-  const byType = known.get(selections) ?? new Map<GraphQLObjectType, number>();
-  known.set(selections, byType);
+  const byType = knownCosts.get(selections) ?? new Map<GraphQLObjectType, number>();
+  knownCosts.set(selections, byType);
   const cost =
     byType.get(type) ?? fieldsOf(selections, type, info).reduce((sum, node) => sum + costOfField(node, type, info), 0);
   byType.set(type, cost);

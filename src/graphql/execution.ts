@@ -64,7 +64,7 @@ export class Execution {
   });
   /** The number of documents that wait to be compiled, and the end of the last compilation. */
   #waiting = 0;
-  #compiled: Promise<unknown> = Promise.resolve();
+  #lastCompilation: Promise<unknown> = Promise.resolve();
 
   constructor(schema: GraphQLSchema, limits: CostLimits) {
     this.#schema = schema;
@@ -151,12 +151,12 @@ export class Execution {
       return;
     }
     this.#waiting += 1;
-    const compileIt = async () => {
+    const compileNext = async () => {
       await setImmediate();
       this.#waiting -= 1;
       if (canBeCompiled(this.#schema, known)) known.compiled = compile(this.#schema, known);
     };
-    this.#compiled = this.#compiled.then(compileIt).catch(() => {});
+    this.#lastCompilation = this.#lastCompilation.then(compileNext).catch(() => {});
   }
 
   #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: RequestContext) {

@@ -191,9 +191,9 @@ function endCall(call: Span, outcome: string, status: number | undefined): void 
   call.end();
 }
 
-function fail(span: Span, type: string, isOurs: boolean): void {
+function fail(span: Span, type: string, isError: boolean): void {
   span.setAttribute('error.type', type);
-  if (isOurs) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header-field-values; versions after 00 may add fields at the end. */

@@ -80,7 +80,7 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /** Sends one request. Its evidence, or the error of `post` or `read`, goes into the health of its account. */
-  async ask<Result>(request: UpstreamRequest, read: Read<Reading<Result>>): Promise<Result> {
+  async call<Result>(request: UpstreamRequest, read: Read<Reading<Result>>): Promise<Result> {
     const { id } = request.account;
     try {
       const { response, result, evidence } = await this.post(request, (response) => ({ response, ...read(response) }));

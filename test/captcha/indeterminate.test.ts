@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readResponse } from '../../src/captcha/contract.ts';
-import { type FailOpenPolicy, healthOf, indeterminate, noVerdict, verdictOf } from '../../src/captcha/verdict.ts';
+import { type FailOpenPolicy, indeterminate, noVerdict, probeResultOf, verdictOf } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { ARGS, PASS } from './support.ts';
 
@@ -122,7 +122,7 @@ test('no verdict is better than the response', () => {
           expect(verdict).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
         }
         // A judgement comes from the service, so no such answer to a probe confirms an outage.
-        if (!isUnreadable && healthOf(answer, status).evidence === 'failed')
+        if (!isUnreadable && probeResultOf(answer, status).evidence === 'failed')
           expect([said, result]).not.toContain('success');
         passed += Number(hasPassed);
       },
