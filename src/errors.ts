@@ -79,7 +79,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 /**
  * Details of a failed call on which this subgraph acts:
  * - `outage`: it was not sent, because the service is down.
- * - `pause`: it was not sent, because its account is paused. This is no fault of the service.
+ * - `pause`: it was not sent, because its account is paused. This is not the service's fault.
  * - `unknown_host`: there is no such host.
  * - `unreadable`: a response has begun, but cannot be read as a whole.
  */

@@ -57,7 +57,7 @@ function policyIn(path: string): RiskPolicy {
     return parsePolicy(text);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError([`${path} is no policy that can be used:`, ...error.problems.map((one) => `  ${one}`)]);
+    throw new ConfigError([`${path} is not a usable policy:`, ...error.problems.map((one) => `  ${one}`)]);
   }
 }
 

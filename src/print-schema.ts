@@ -4,7 +4,7 @@ import { SUBGRAPH_DOCUMENT } from './subgraph.ts';
 /** `npm run schema` prints the schema for code generators, which know no directive of federation. */
 
 const USAGE = `npm run -s schema              for clients of the graph
-npm run -s schema -- services  for services that ask without a router, with _entities`;
+npm run -s schema -- services  for services that call without a router, with _entities`;
 
 /** Directives that every tool knows. */
 const STANDARD: ReadonlySet<string> = new Set(specifiedDirectives.map(({ name }) => name));

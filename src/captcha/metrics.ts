@@ -17,7 +17,7 @@ export type CaptchaMetrics = ReturnType<typeof createCaptchaMetrics>;
 /** The metrics of captchas and attestations. */
 export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
   const verdicts = counter('captcha_outcomes_total', 'Captcha verifications, by outcome', 'type', 'cause', 'proceed');
-  const limited = counter('captcha_limited_total', 'Captchas beyond what may proceed in a confirmed outage');
+  const limited = counter('captcha_limited_total', 'Captchas beyond the limit of a confirmed outage');
   const attested = counter('attestations_total', 'Attestations, by audience and assurance', 'audience', 'assurance');
   const refused = 'Attestations that were refused, by reason';
   const countVerdict = ({ __typename: type, proceed }: Counted, cause: ReturnType<typeof causeOf>, count: number) =>

@@ -107,7 +107,7 @@ export function callEvidenceOf(response: CaptchaResponse, verdict: CaptchaVerdic
   return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
 }
 
-/** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */
+/** A judgement in another form comes from the service, or from a firewall that imitates one. It is not an outage. */
 const UNDOCUMENTED: ProbeResult = { evidence: 'inconclusive', reason: 'an undocumented judgement' };
 
 export function noVerdict(

@@ -57,7 +57,7 @@ export const secretList = <List>(expected: string, list: z.ZodType<List>) =>
 /** A claim, a label of a metric, a member of a JWK set, or a header of a sealed judgement. */
 export const identifier = matching('1 to 64 letters, digits, ".", "_", ":" or "-"', (id) => /^[\w.:-]{1,64}$/.test(id));
 
-/** 43 characters. The last one has two spare bits, which are zero in what an encoder writes. The same byte 32 times is not random. */
+/** 43 characters. The last one has two spare bits, which an encoder leaves zero. The same byte 32 times is not random. */
 export const isKeyBytes = (text: string) =>
   /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
 export const bytes = matching('32 random bytes as base64url', isKeyBytes);

@@ -71,7 +71,7 @@ export function readVariables<Rows extends Table>(
     if (result.success) read[key] = result.data;
     else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
   }
-  // Sound: every key is one of the table, and its value came out of the schema of its row.
+  // Sound: every key is the table's, and its value comes from the schema of its row.
   const values = read as Partial<Values<Rows>>;
   const rows: { readonly [Key in keyof Rows]: Variable } = table;
   const refuse: RuleInput<Rows>['refuse'] = (isBroken, key, expected, got) => {
@@ -84,7 +84,7 @@ export function readVariables<Rows extends Table>(
   return values as Values<Rows>;
 }
 
-/** The value if it is short and cannot be a secret. Otherwise the path of each mistake in it, and what is expected there. */
+/** The value if it is short and cannot be a secret. Otherwise the path and the expectation of each mistake in it. */
 function mistakeIn({ secret, isExplained }: Variable, text: string, { issues }: z.ZodError): string {
   if (!secret && !isExplained) return JSON.stringify(text);
   const mistakes = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
@@ -110,7 +110,7 @@ function placeholdersIn({ name, secret }: Variable, text: string): string[] {
 /** A text in quotes of any kind: an env file of Docker keeps them, and a text editor makes them round. */
 const QUOTED = /^(["'`]).*\1$|^[“”„‘’‚«].*[“”‘’»]$/s;
 
-/** A sentence for each key that stands twice in its object, and for each text in quotes. None shows what can be a secret. */
+/** A sentence for each repeated key of an object, and for each text in quotes. None shows a possible secret. */
 function slipsIn(name: string, text: string): string[] {
   const repeated = jsonIn(text)?.repeatedKeys ?? [];
   return [
@@ -123,7 +123,7 @@ function slipsIn(name: string, text: string): string[] {
   ];
 }
 
-/** Every text within a JSON value, with its path such as `0.secret`. If it is no JSON, the texts between its commas. */
+/** Every text within a JSON value, with its path such as `0.secret`. If it is not JSON, the texts between its commas. */
 function textsIn(text: string): (readonly [path: string, text: string])[] {
   const within = (value: unknown, path: readonly string[]): ReturnType<typeof textsIn> => {
     if (typeof value === 'string') return [[path.join('.'), value]];

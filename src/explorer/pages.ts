@@ -67,7 +67,7 @@ function refreshScript(tabs: readonly { query: string; variables: string; header
         }
     localStorage.setItem('graphiql:tabState', JSON.stringify(stored));
   } catch {
-    // There was no visit before, or it left something else.
+    // Nothing usable is stored.
   }
 </script>`;
 }

@@ -13,7 +13,7 @@ export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 
 /** The metrics of devices, decisions and judgements. */
 export function createFingerprintMetrics({ counter, counterOf, onCollect }: MetricsRegistry) {
-  const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations asked about');
+  const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations looked up');
   const calls = counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens');
   const shortened = counter('reports_shortened_total', 'Devices that reported more about themselves than is kept');
   const signals = counter('signals_total', 'Signals in judgements, by code and level', 'code', 'level');

@@ -210,7 +210,7 @@ class Report {
     if (this.#takes(jsonBytes(value, this.#left))) return value;
     this.leftOut += 1;
     let [kept, left] = ['', this.#left - 2];
-    // By code points: half of a surrogate pair is no text.
+    // By code points, because half of a surrogate pair is not valid text.
     for (const character of value) {
       left -= jsonBytes(character, 12) - 2;
       if (left < 0) break;

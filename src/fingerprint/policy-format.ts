@@ -18,7 +18,7 @@ const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
-// The message of a schema is what it expects, and for unknown keys those that are known. `messagesFor` makes it a sentence.
+// The message of a schema is its expectation, or its known keys for an unknown one. `messagesFor` makes it a sentence.
 // Equal policies leave the schemas as equal JSON, with the keys in this order, sorted lists and no default: their id is its hash.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>

@@ -74,7 +74,7 @@ export class DeviceRequest {
     const { maxUpstreamCalls } = this.#parts;
     this.#calls += 1;
     if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context.scope);
-    const message = `One request may ask about ${maxUpstreamCalls} different device tokens. Ask about the others in another request.`;
+    const message = `One request may look up ${maxUpstreamCalls} different device tokens. Look up the others in another request.`;
     throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
   }
 

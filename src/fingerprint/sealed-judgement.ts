@@ -106,7 +106,7 @@ function decrypt(jwe: string, keys: ReadonlyMap<string, KeyObject>): string | un
   const key = keys.get(header);
   const [wrappedKey, iv, ciphertext, tag] = parts.map((part) => Buffer.from(part, 'base64url'));
   if (!key || !wrappedKey || !iv || !ciphertext || !tag) return undefined;
-  // Node skips what is not base64url, and spare bits at the end.
+  // Node skips characters outside base64url, and spare bits at the end.
   if (compact(header, [wrappedKey, iv, ciphertext, tag]) !== jwe) return undefined;
   try {
     const unwrap = createDecipheriv('id-aes256-wrap', key, WRAP_IV);

@@ -14,7 +14,7 @@ import type { RequestContext } from './context.ts';
 
 /**
  * Everything with the tag `risk` needs the scope `risk:read`: without it such a field, a field of such a type and a
- * reference to it are null with FORBIDDEN. It is no directive: gateways ignore unknown ones, or refuse the supergraph.
+ * reference to it are null with FORBIDDEN. A directive would not do: gateways ignore unknown ones, or refuse the supergraph.
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

@@ -84,8 +84,8 @@ const LINES_PER_CAUSE = 10;
 const WINDOW_MS = 1_000;
 
 /**
- * Limits how many warnings of one cause are written in a second: in an outage each operation has one. A cause is the
- * message with `account` and `cause`, which no caller makes. Then a line for each says how many were left out.
+ * Limits the warnings of one cause in a second: in an outage each operation has one. A cause is the message with `account`
+ * and `cause`, which no caller controls. Then a line for each cause counts the warnings left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();
@@ -104,7 +104,7 @@ export class RepeatLimit {
     if (count.seen <= LINES_PER_CAUSE) write(line);
   }
 
-  /** Ends the window, and reports how many lines it has left out. */
+  /** Ends the window, and reports the lines left out. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -166,7 +166,7 @@ function endOperation(span: Span, { method = '', httpVersion, socket }: Incoming
   });
   // The convention has the type alone. The field has few values as well, those of the schema.
   if (kind) span.updateName(`${kind.type} ${kind.field}`);
-  // A mistake of the caller is no failure of this server, as the convention has it for a status of 4xx.
+  // A caller's mistake is not a failure of this server, as in the convention for a status of 4xx.
   if (failure) fail(span, failure.code, failure.side !== 'caller');
   span.end();
 }

@@ -1,6 +1,6 @@
 import { ADDRCONFIG, lookup as dnsLookup, type LookupAddress } from 'node:dns';
 
-/** Called with the addresses of a name, at least one, or with the error whose code says why there are none. */
+/** Gets at least one address of a name, or the error whose code is the reason. */
 type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) => void;
 
 /** Looks up all addresses of a host name, of both families. */

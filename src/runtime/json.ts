@@ -39,6 +39,7 @@ function checked(text: string, parsed: unknown): unknown {
   const suspects: [string, Record<string, unknown>][] = [];
   let keys = 0;
   forEachKey(parsed, (key, object) => {
+    // NaN differs from every count, so that the keys themselves are compared.
     keys += mayBeMisread && key.includes('\\') ? Number.NaN : 1;
     if (key === '__proto__' || key === 'constructor') suspects.push([key, object]);
   });
@@ -134,7 +135,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The properties of a value that can be anything; none if it is no object. */
+/** The properties of any value; none if it is not an object. */
 export function propertiesOf(value: unknown): Readonly<Record<string, unknown>> {
   // Sound: any property of an object can be read.
   return (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;

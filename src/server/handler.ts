@@ -105,7 +105,7 @@ function parseRequest(body: unknown) {
 }
 
 function notGraphql(expected: string): RequestRefused {
-  return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
+  return new RequestRefused(400, `The body is not a GraphQL request: expected ${expected}, but got something else.`);
 }
 
 /** Executes a request, through Apollo Server if its document is new. @throws RequestRefused beyond the caller's memory */

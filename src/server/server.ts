@@ -187,7 +187,7 @@ function refuse(response: ServerResponse, error: unknown, { log, metrics }: Tele
     metrics.recordRefusal(error.code);
     sendRefusal(response, error);
   } else if (!response.destroyed) {
-    // Otherwise the client disconnected while it sent the request, which is no failure of ours.
+    // Otherwise the client disconnected while it sent the request, which is not our failure.
     metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
     sendRefusal(response, refusal(500, 'INTERNAL_SERVER_ERROR'));

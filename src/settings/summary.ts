@@ -28,7 +28,7 @@ export function summaryOf(config: Config, policy: string): string {
 function scopesOf({ trustedHeaders, services, routerSecrets }: Config): string | undefined {
   if (trustedHeaders?.scopes !== undefined) return `enforced by the header ${trustedHeaders.scopes}`;
   if (services.length === 0) return undefined;
-  return routerSecrets.length > 0 ? 'enforced, and nobody behind the router has one' : 'enforced';
+  return routerSecrets.length > 0 ? 'enforced, and none for requests of the router' : 'enforced';
 }
 
 /** The shares of the fail-open budget. Only trusted headers tell one requester from another. */

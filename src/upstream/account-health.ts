@@ -13,8 +13,8 @@ export interface AccountObserver {
 const HALF_OPEN_INTERVAL_MS = 1_000;
 
 /**
- * The health of one account, and which of its calls are sent. Failed calls only start probes, because a bot controls them. The service is
- * down once two probes in a row have failed, and nothing responded since the first one started.
+ * The health of one account, and the admission of its calls. Failed calls only start probes, because a bot controls them.
+ * The service is down once two probes in a row have failed, and nothing responded since the first one started.
  */
 export class AccountHealth {
   readonly account: string;

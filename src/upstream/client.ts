@@ -67,7 +67,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     return [...this.#accounts.keys()];
   }
 
-  /** The account with this id, without an id the default one; undefined if it is unknown, or if there is none. */
+  /** The account with this id, or the default one without an id; undefined if it is unknown or no account is configured. */
   find(id: string | null | undefined): Configured | undefined {
     const [first] = this.#accounts.values();
     return id == null ? first : this.#accounts.get(id);
@@ -91,7 +91,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       if (evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
       return result;
     } catch (error) {
-      // Probes find out whether the service is at fault. A pause is no failure of the service.
+      // Probes find out whether the service is at fault. A pause is not its failure.
       if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
       throw error;
     }
@@ -125,7 +125,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     try {
       if (wasQueued) await bulkhead.wait(scope.operation, deadline.signal);
       try {
-        // The health may have changed while the call waited. Its caller could cancel it, so it is no half-open call.
+        // The health may have changed while the call waited. Its client can cancel it, so it cannot be the half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota?.take(id);
         deadline.signal.throwIfAborted();

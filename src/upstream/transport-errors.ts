@@ -32,7 +32,7 @@ function codesOf(cause: unknown): string[] {
   return (others.length > 0 ? others : attempts).map(({ code }) => `${code}`);
 }
 
-/** Codes of OpenSSL and Node for a handshake that fails. They are no sign of an outage, but of an intermediary. */
+/** Codes of OpenSSL and Node for a handshake that fails. They suggest an intermediary, not an outage. */
 const HANDSHAKE_FAILURES =
   /^(ERR_SSL_|ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 

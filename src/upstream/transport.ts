@@ -47,7 +47,7 @@ const MAX_IDLE_MS = 500;
 /** The same if the upstream says in `Keep-Alive` that it keeps it longer. A firewall on the way may drop it silently. */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
-/** The sockets to one address, which are opened as they are needed. The bulkheads limit how many are in use. */
+/** The sockets to one address, opened on demand. The bulkheads limit those in use. */
 export class UpstreamPool {
   readonly #pool: Pool;
   /** Undefined if the origin has an IP address, which needs no look-up. */

@@ -53,7 +53,7 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp | undefined]
     'enforced by the header x-s',
     undefined,
   ],
-  ['a router and services', { ...ROUTER, SERVICES }, 'enforced, and nobody behind the router has one', undefined],
+  ['a router and services', { ...ROUTER, SERVICES }, 'enforced, and none for requests of the router', undefined],
   ['services', { ...REST, SERVICES }, 'enforced', undefined],
   ['a developer', SANDBOX, 'not enforced', undefined],
 ])('who may read signals if %s may ask', (_who, env, scopes, warning) => {
