@@ -132,7 +132,7 @@ export class AttestationIssuer {
 }
 
 const NO_SUBJECT =
-  'input.audience: expected a request on behalf of a person, but got one without. For a person who has signed in, the router has to send the header of TRUSTED_HEADERS that names the person.';
+  'input.audience: expected a request on behalf of a person, but got an anonymous one. If the person has signed in, the router has to send the header of TRUSTED_HEADERS that names them.';
 
 /** The assurance of a verdict; undefined if it earns no attestation. Without a verdict only the allowance of an outage earns one. */
 function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {

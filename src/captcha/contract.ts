@@ -49,7 +49,7 @@ export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
 /** The families of the documented codes: the content of the request (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
 
-/** The cause of an exception (7.2). A new code has the cause of its family, so that a bot can provoke no failure of the service. */
+/** The cause of an exception (7.2). A new code has the cause of its family, so that none that a bot can provoke counts against the service. */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
   if (documented) return documented.cause;

@@ -10,7 +10,6 @@ const MINIMUM = 10;
 /** The captchas of one requester that may count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured. */
 const PER_MINUTE = { person: 3, network: 12, anonymous: Number.POSITIVE_INFINITY, untracked: Number.POSITIVE_INFINITY };
 
-/** The requester of a captcha. */
 export interface Requester {
   readonly kind: keyof typeof PER_MINUTE;
   /** Distinguishes it from others of its kind; empty for `anonymous` and `untracked`. */

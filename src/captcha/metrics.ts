@@ -14,7 +14,6 @@ type Counted = Pick<CaptchaVerdict, '__typename' | 'proceed'>;
 
 export type CaptchaMetrics = ReturnType<typeof createCaptchaMetrics>;
 
-/** The metrics of captchas and attestations. */
 export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
   const verdicts = counter('captcha_outcomes_total', 'Captcha verifications, by outcome', 'type', 'cause', 'proceed');
   const limited = counter('captcha_limited_total', 'Captchas beyond the limit of a confirmed outage');

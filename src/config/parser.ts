@@ -17,7 +17,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The input of the rules between variables. */
 export interface RuleInput<Rows extends Table> {
   /** The values that could be read. */
   readonly values: Partial<Values<Rows>>;

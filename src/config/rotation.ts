@@ -18,9 +18,9 @@ export function watchConfig<Value>(
   let reported = JSON.stringify(first);
   let lastRead = reported;
   const report = (state: string, act: () => void) => {
-    const isFinished = state === lastRead;
+    const isStable = state === lastRead;
     lastRead = state;
-    if (!isFinished || state === reported) return;
+    if (!isStable || state === reported) return;
     reported = state;
     act();
   };

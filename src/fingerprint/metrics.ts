@@ -11,7 +11,6 @@ type Decided = { readonly clientType: DeviceClientType; readonly eventType?: str
 
 export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 
-/** The metrics of devices, decisions and judgements. */
 export function createFingerprintMetrics({ counter, counterOf, onCollect }: MetricsRegistry) {
   const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations looked up');
   const calls = counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens');

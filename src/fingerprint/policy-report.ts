@@ -185,7 +185,6 @@ function rowOf([first, ...others]: readonly PolicySignal[]): string[] {
   return first && others.length === 0 ? [first.level, String(first.confidence), first.effect ?? ''] : ['', '', ''];
 }
 
-/** Lines with aligned columns. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -4,7 +4,6 @@ import type { RequestScope } from '../upstream/call.ts';
 import { CostBudget } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
 
-/** The caller of a GraphQL request, with its permissions. */
 export interface Caller {
   /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
   readonly name: string;
@@ -14,7 +13,7 @@ export interface Caller {
   readonly scopes: ReadonlySet<string> | undefined;
 }
 
-/** The engine's part of a context. Apollo Server gives resolvers a shallow copy: no field is `#private`, and counters are in objects. */
+/** The engine's part of a context. Resolvers get a shallow copy: no field is `#private`, and counters are in objects. */
 export class RequestContext {
   readonly scope: RequestScope;
   readonly operation: Operation;

@@ -3,7 +3,6 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { ERROR_CATALOGUE, type ErrorCode, isErrorCode, type Side } from '../errors.ts';
 import { linesDropped } from './logger.ts';
 
-/** A finished operation, as it is counted. */
 interface FinishedOperation {
   /** The name of the caller: `router`, `anyone` or a configured service. */
   readonly caller: string;

@@ -118,15 +118,13 @@ function endOfText(json: string, begin: number): number {
   }
 }
 
-/** For each byte, 1 if it can precede a value or a key. */
-const PRECEDES_VALUE = Uint8Array.from({ length: 256 }, (_, byte) =>
-  Number('[{:,'.includes(String.fromCharCode(byte))),
-);
+/** For each byte, 1 if a value or a key can follow it. */
+const STARTS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
 
 /** The most values and keys that a JSON text can have, by the characters before them, which its texts may contain too. */
 export function countValues(json: Uint8Array): number {
   let count = 0;
-  for (let at = 0; at < json.length; at += 1) count += PRECEDES_VALUE[json[at] ?? 0] ?? 0;
+  for (let at = 0; at < json.length; at += 1) count += STARTS_VALUE[json[at] ?? 0] ?? 0;
   return count;
 }
 

@@ -27,7 +27,7 @@ export function shareCapacity(total: number, hasRouter: () => boolean): Reserve 
     if (!isService(caller)) return true;
     const ofServices = hasRouter() ? total / 2 : total;
     const own = (heldBy.get(caller) ?? 0) + amount;
-    // A capacity of one connection may be a service's.
+    // If the capacity is one connection, a service may hold it.
     return heldByServices + amount <= Math.max(ofServices, 1) && own <= Math.max(ofServices / 2, 1);
   }
 

@@ -18,7 +18,6 @@ import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 import { ROUTER, type ServerSettings } from './settings.ts';
 
-/** Makes the context of the resolvers of one request. */
 export type CreateContext = (scope: RequestScope, caller: IdentifiedCaller) => RequestContext;
 
 export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'maxAnswerBytes'> {

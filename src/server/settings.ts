@@ -17,7 +17,7 @@ import { RISK_SCOPE } from '../graphql/settings.ts';
 
 /** The variables of both ports and their limits, of the callers' secrets, and of the headers that are trusted. */
 
-/** The names of other callers than services in the log and the metrics: the router, or anyone if no secret is configured. */
+/** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 
 const ownSecrets = {

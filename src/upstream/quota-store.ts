@@ -40,8 +40,9 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
 
   let isAway = false;
   const report = (cause?: string) => {
-    if (isAway === (cause !== undefined)) return;
-    isAway = !isAway;
+    const wasAway = isAway;
+    isAway = cause !== undefined;
+    if (isAway === wasAway) return;
     metrics.recordQuotaStore(isAway);
     if (isAway) return log.warn({ internal: cause }, 'quota store unavailable; counting per process');
     connectionError = DISCONNECTED;

@@ -36,7 +36,6 @@ const USUAL_WEIGHT = 16_384;
 /** The values of an answer up to this length take negligible time. */
 const UNCOUNTED_BYTES = 2_048;
 
-/** Holds the weight that is left for further responses. */
 type Budget = Pick<RequestScope, 'responsesWeightLeft'>;
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
@@ -94,7 +93,6 @@ export class UpstreamPool {
     return pending;
   }
 
-  /** Closes every socket. */
   close(): Promise<void> {
     return this.#pool.destroy();
   }
