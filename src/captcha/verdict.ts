@@ -62,7 +62,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
 /** The verdict on an answer for another lot number; undefined for the right one. */
 function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | undefined {
   if (received === lotNumber) return undefined;
-  const about = typeof received === 'string' ? received : 'something other than a text';
+  const about = typeof received === 'string' ? received : 'something else than a text';
   return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
 }
 

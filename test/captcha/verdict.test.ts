@@ -63,9 +63,9 @@ describe('only exactly the documented pass is one (2.3, 2.4)', () => {
 
   test.each<[unknown, string]>([
     ['lot-2', 'lot-2'],
-    [999, 'something other than a text'],
-    [['lot-2'], 'something other than a text'],
-    [{ toString: 1 }, 'something other than a text'],
+    [999, 'something else than a text'],
+    [['lot-2'], 'something else than a text'],
+    [{ toString: 1 }, 'something else than a text'],
   ])('for the lot number %j it is a failure, even if other fields are wrong', (other, lotNumber) => {
     for (const body of [
       { ...PASS, captcha_args: { ...ARGS, lot_number: other } },
