@@ -108,7 +108,6 @@ describe.concurrent('no outage is confirmed', () => {
     health.prober.start();
     await answered.promise;
     health.recordResponse();
-    await sleep(10);
     health.prober.start();
     await expect.poll(() => upstream.requests).toBe(3);
     await sleep(100);

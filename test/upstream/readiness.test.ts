@@ -140,7 +140,6 @@ describe.concurrent('a rotation', () => {
   test('probes every account, keeps what is known of one that stays, and forgets one that goes', async ({ expect }) => {
     const { service, sent, probesOf, stateOf } = await start('all', { a: well, b: well });
     await service.start();
-    await sleep(10); // The last answer ends its prober's loop.
     const [a, b] = [service.find('a'), service.find('b')];
     sent.length = 0;
     service.replace(probesOf('a', 'c'));
