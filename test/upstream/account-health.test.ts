@@ -39,7 +39,7 @@ describe.concurrent('an account is well', () => {
 });
 
 describe.concurrent('an outage', () => {
-  test('takes two failed probes 300 ms apart to be confirmed; then one is sent each second', async ({ expect }) => {
+  test('is confirmed by two failed probes with 300 ms between them, and not by one', async ({ expect }) => {
     const states: string[] = [];
     const { sentAt, changes, health, stateIs } = await startAccount((exchange) => {
       states.push(stateIs());
@@ -49,8 +49,6 @@ describe.concurrent('an outage', () => {
     await expect.poll(stateIs).toBe('outage');
     expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
     expect([states.slice(0, 2), changes]).toEqual([['unknown', 'unknown'], ['outage: HTTP status 503']]);
-    await expect.poll(() => sentAt.length).toBe(3);
-    expect(shortestGap(sentAt.slice(1))).toBeGreaterThan(990);
     expect(health.admit()).toBe(true);
     expect(() => health.admit()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
