@@ -123,6 +123,7 @@ export class Prober {
   /** The account has responded, so no further probe is needed. */
   settle(): void {
     this.#responses += 1;
+    this.#isRunning = false;
     this.#wake();
   }
 
@@ -155,7 +156,6 @@ export class Prober {
       const usualMs = this.#account.isRefused() ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
       await this.#sleep(isFirst ? MIN_INTERVAL_MS : usualMs);
     }
-    this.#isRunning = false;
   }
 
   async #send(): Promise<void> {

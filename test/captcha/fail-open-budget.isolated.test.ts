@@ -67,7 +67,12 @@ test.each([
     ]);
     expect(take(99, 0, { requester: name('other') })).toBe(most);
     vi.advanceTimersByTime(MINUTE);
-    expect(take(99, 0, { requester })).toBe(most);
+    expect(take(most - 1, 0, { requester })).toBe(most - 1);
+    // Each is forgotten after a minute of its own.
+    for (const left of [1, most - 1]) {
+      vi.advanceTimersByTime(MINUTE / 2);
+      expect(take(99, 0, { requester })).toBe(left);
+    }
   },
 );
 

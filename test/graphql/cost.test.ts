@@ -12,6 +12,7 @@ import { ask } from '../support/requests.ts';
 import { startCpuStopwatch } from '../support/stopwatch.ts';
 import { pieces } from '../support/times.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { PARTS, startSubgraph } from './capabilities.ts';
 
 /** The cost of a request is known before it runs. */
 
@@ -89,6 +90,12 @@ test.each([
 ])('lists that turn out longer than assumed count with what else is asked: %i catalogues', async (aliases, codes) => {
   const { status, errors } = await ask(app.graphqlUrl, beside(aliases), references(1_000, '51-a'));
   expect([status, errors?.map(({ extensions }) => extensions.code)]).toEqual([200, codes]);
+});
+
+test('a request may cost as much as the limit', async () => {
+  const { graphqlUrl, stop } = await startSubgraph({}, { ...PARTS, maxCost: 1 + 51 * 2 });
+  expect((await ask(graphqlUrl, '{ signalCatalogue { code } }')).errors).toBeUndefined();
+  await stop();
 });
 
 describe('what the caller sends', () => {

@@ -52,3 +52,7 @@ test.each([
   expect(() => buildSchema(printed)).not.toThrow();
   await expect(printed).toMatchFileSnapshot(join(import.meta.dirname, `${name}.graphql`));
 });
+
+test('`npm run schema` for others names the two that it is for', async () => {
+  await expect(shell('npm run -s schema -- everybody')).rejects.toThrow('npm run -s schema -- services  for services');
+});

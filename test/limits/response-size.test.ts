@@ -20,6 +20,8 @@ const LISTED = { ...ANDROID, data: { ...ANDROID.data, signals: BLACKLISTED } };
 const listed = (json: string) =>
   spliced({ ...WEB, data: { ...WEB.data, signals: BLACKLISTED } }, 'data.detail.device_basic.browser', json);
 const keys = (count: number) => times(count, (at) => `"k${at}":1`).join(',');
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const WITHIN_LIMITS = `{${keys(80)},"a":${nested(31)}}`;
 const signals = (count: number) => spliced(ANDROID, 'data.signals', list(count, JSON.stringify(SIGNAL)));
 const errors = (count: number, item: string) =>
   errorEnvelope(400, 'Invalid request').replace('{}', () => `{"errors":${list(count, item)}}`);
@@ -36,12 +38,12 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '200 errors': errors(200, ERROR),
   '201 errors': errors(201, ERROR),
   '80,000 broken errors': errors(80_000, '{}'),
-  '100 values': browser(`{${keys(100)}}`),
+  'within limits': browser(WITHIN_LIMITS),
   '1,100 keys': listed(`{"name":"F",${keys(1_100)}}`),
   '17,000 characters': listed(`{"x":"${'x'.repeat(17_000)}","name":"F"}`),
   'a name of 17,000 characters': listed(`{"name":"${'x'.repeat(17_000)}","version":"1"}`),
   'a key of 17,000 characters': listed(`{"${'x'.repeat(17_000)}":1,"name":"F"}`),
-  '40 levels': listed(`{"name":"F","a":${'['.repeat(40)}${']'.repeat(40)}}`),
+  '33 levels': listed(`{"name":"F","a":${nested(32)}}`),
   'a model of 17,000 characters': altered(LISTED, 'data.detail.device_basic.mod', `x${'📱'.repeat(17_000)}`),
 };
 
@@ -131,7 +133,7 @@ describe('of one device', () => {
     '17,000 characters',
     'a name of 17,000 characters',
     'a key of 17,000 characters',
-    '40 levels',
+    '33 levels',
     'a model of 17,000 characters',
   ])('%s of its own report change nothing about its judgement, and the log and a metric say so', async (token) => {
     const shortened = async () => (await readMetrics(app)).value('device_trust_reports_shortened_total');
@@ -159,8 +161,8 @@ describe('of one device', () => {
 
   test('a report within the limits is whole', async () => {
     const before = (await readMetrics(app)).value('device_trust_reports_shortened_total');
-    const { data } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "100 values") { ${JUDGED} } }`);
-    expect(data.deviceFingerprint.deviceBasic.browser.additional).toEqual(JSON.parse(`{${keys(100)}}`));
+    const { data } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "within limits") { ${JUDGED} } }`);
+    expect(data.deviceFingerprint.deviceBasic.browser.additional).toEqual(JSON.parse(WITHIN_LIMITS));
     expect((await readMetrics(app)).value('device_trust_reports_shortened_total')).toBe(before);
   });
 

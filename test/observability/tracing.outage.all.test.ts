@@ -89,4 +89,6 @@ test('a receiver that never responds does not fill the memory', async () => {
   expect((await ask(40)) - before).toBeLessThan(2_000_000);
   const lost = async (reason: string) => (await readMetrics(app)).value('device_trust_spans_lost_total', { reason });
   for (const reason of ['export_failed', 'queue_full']) await expect.poll(() => lost(reason)).toBeGreaterThan(0);
+  const messages = warningsOf(app).map(({ msg }) => msg);
+  expect(messages).toContainEqual(expect.stringMatching(/our operator has to lower OTEL_TRACES_SAMPLER_ARG\.$/));
 });

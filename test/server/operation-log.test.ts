@@ -91,9 +91,13 @@ describe('the line', () => {
 
   test.each<[string, object, object]>([
     [
-      'results of each type and the upstream calls',
-      { query: queryForTokens(['sandbox:web', 'sandbox:web', 'sandbox:ios', 'made-up']) },
-      { outcomes: { DeviceFingerprint: 3, DeviceFingerprintRejected: 1 }, upstreamCalls: 3 },
+      'results of each type, and all upstream calls with their time',
+      { query: queryForTokens([...Array(2).fill('sandbox:delay:200:web'), 'sandbox:delay:200:ios', 'made-up']) },
+      {
+        outcomes: { DeviceFingerprint: 3, DeviceFingerprintRejected: 1 },
+        upstreamCalls: 3,
+        upstreamMs: expect.toSatisfy((ms) => ms >= 399),
+      },
     ],
     [
       'the type of a captcha verdict',

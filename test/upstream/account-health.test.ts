@@ -16,13 +16,13 @@ const APART_MS = 290;
 
 describe.concurrent('an account is well', () => {
   test('once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
-    const { upstream, changes, health } = await startAccount(well);
+    const { sentAt, changes, health } = await startAccount(well);
     expect(health.status).toMatchObject({ state: 'unknown', hasWorked: false, reason: '' });
     health.prober.start();
     await expect.poll(() => health.status).toMatchObject({ state: 'well', hasWorked: true, reason: '' });
-    const sent = upstream.requests;
+    const sent = sentAt.length;
     await sleep(700);
-    expect([upstream.requests, changes]).toEqual([sent, ['well']]);
+    expect([sentAt.length, changes]).toEqual([sent, ['well']]);
   });
 
   test('however many calls fail, with one probe for each 300 ms', async ({ expect }) => {
@@ -106,7 +106,6 @@ describe.concurrent('no outage is confirmed', () => {
     health.prober.start();
     await answered.promise;
     health.recordResponse();
-    await sleep(10);
     health.prober.start();
     await expect.poll(() => upstream.requests).toBe(3);
     await sleep(100);

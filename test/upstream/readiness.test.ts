@@ -120,9 +120,10 @@ test.concurrent('with `off`, and without accounts, the service is ready at once,
 }) => {
   const off = await start('off', { a: refusing, b: down });
   const none = await start('all', {});
-  await Promise.all([off.service.start(), none.service.start()]);
+  for (const { service } of [off, none]) void service.start();
+  expect([off.service.isReady, none.service.isReady]).toEqual([true, true]);
   await sleep(100);
-  expect([off.service.isReady, none.service.isReady, off.sent]).toEqual([true, true, []]);
+  expect(off.sent).toEqual([]);
 });
 
 test.concurrent('a service that is ready stays so, whatever happens to its accounts', async ({ expect }) => {
@@ -143,7 +144,7 @@ describe.concurrent('a rotation', () => {
     sent.length = 0;
     service.replace(probesOf('a', 'c'));
     expect([service.find('a') === a, service.find('b'), stateOf('c')]).toEqual([true, undefined, 'unknown']);
-    await expect.poll(() => new Set(sent)).toEqual(new Set([...sent, 'a', 'c']));
+    await expect.poll(() => sent).toEqual(expect.arrayContaining(['a', 'c']));
     const sentBefore = sent.filter((account) => account === 'b');
     b?.prober.start();
     await sleep(100);
