@@ -36,6 +36,8 @@ export async function startUpstream(answer: Answer, answerProbe: Answer = answer
     received.push(seen);
     await answer(seen, response);
   });
+  // Longer than a router keeps an idle connection, so that no request crosses its end.
+  server.keepAliveTimeout = 75_000;
   const port = await listen(server);
   return { url: `http://127.0.0.1:${port}`, received, stop: () => closeAtOnce(server) };
 }
