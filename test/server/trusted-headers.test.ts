@@ -80,35 +80,17 @@ describe('a trusted header counts if it is there once and plain, and otherwise n
 
   test.each<[string, readonly string[], readonly string[]]>([
     ['one scope', ['x-user-scopes: risk:read'], ['risk:read']],
+    ['a space, with which Cosmo Router overwrites a header', ['x-user-scopes:  '], []],
     ['one scope twice', ['x-user-scopes: risk:read risk:read'], ['risk:read']],
     ['scopes with two spaces', ['x-user-scopes: openid  risk:read'], []],
     ['scopes with commas, which are one scope', ['x-user-scopes: openid,risk:read'], ['openid,risk:read']],
     ['a scope in quotes', ['x-user-scopes: "risk:read"'], []],
+    ['a scope with a backslash', ['x-user-scopes: risk\\:read'], []],
     ['scopes with a tab', ['x-user-scopes: openid\trisk:read'], []],
     ['scopes that are repeated', ['x-user-scopes: risk:read', 'x-user-scopes: risk:read'], []],
     ['too many scopes', [`x-user-scopes: ${'openid '.repeat(40)}risk:read`], []],
   ])('with %s', async (_what, lines, scopes) => {
     expect(await scopesOf(lines)).toEqual(scopes);
-  });
-
-  test('gives exactly what was sent or nothing, whatever it is', async () => {
-    // What HTTP lets through: any byte but control characters, and tabs (RFC 9110, section 5.5).
-    const value = fc.string({
-      unit: fc.integer({ min: 0x20, max: 0xff }).map((byte) => (byte === 0x7f ? '\t' : String.fromCharCode(byte))),
-      maxLength: 300,
-    });
-    await fc.assert(
-      fc.asyncProperty(value, value, async (subject, scopes) => {
-        const lines = [`router-authorization: ${ROUTER}`, `x-user-id: ${subject}`, `x-user-scopes: ${scopes}`];
-        const caller = await callerOf(server.graphqlUrl, lines);
-        const [sent, listed] = [subject, scopes].map((text) => text.replace(/^[\t ]+|[\t ]+$/g, ''));
-        const isPlain = (text = '') => text.length > 0 && text.length <= 256 && !/[^ -~]/.test(text);
-        expect(caller.subject).toBe(isPlain(sent) ? sent : undefined);
-        const isList = isPlain(listed) && !/ {2}|["\\]/.test(listed ?? '');
-        expect(caller.scopes).toEqual(isList ? [...new Set(listed?.split(' '))] : []);
-      }),
-      { numRuns: 200 },
-    );
   });
 });
 
