@@ -45,20 +45,9 @@ describe.each<Row>([
   });
 });
 
-test.each(CAUSES)('the message for %s says what to do, or that only a policy lets the request proceed', (cause) => {
-  const messageOf = (policy: FailOpenPolicy, known = NOT_DOWN) => {
-    const verdict = indeterminate(without(cause), { policy, ...known });
-    return 'message' in verdict ? verdict.message : '';
-  };
-  const advice =
-    cause === 'CONFIGURATION'
-      ? 'The operator of this subgraph has to check its configuration.'
-      : 'Let the person solve a new challenge.';
-  const alone = 'The request may proceed by policy alone, without an attestation.';
-  expect(messageOf('faults')).toBe(messageOf('always').replace(alone, advice));
-  expect(messageOf('never')).toBe(messageOf('faults'));
-  if (cause === 'SERVICE' || cause === 'TRANSPORT')
-    expect(messageOf('faults', { ...DOWN, takeAllowance: () => false })).toContain('try again in a minute');
+test.each(CAUSES)('the operator is asked to act only for the cause CONFIGURATION: %s', (cause) => {
+  const { message } = Object(indeterminate(without(cause), { policy: 'never', ...NOT_DOWN }));
+  expect(message.includes('operator')).toBe(cause === 'CONFIGURATION');
 });
 
 test('no verdict is better than the response', () => {

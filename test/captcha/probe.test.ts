@@ -5,14 +5,11 @@ import { captchaProbe } from '../../src/captcha/service.ts';
 import { sign } from '../conformance/captcha-http.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
-import { ARGS, PASS } from './support.ts';
+import { ARGS, EXCEPTION, FAIL, PASS } from './support.ts';
 
 /** What an answer to a probe shows about a captcha id. Section numbers are the captcha document's. */
 
 const HEALTHY_PROBE = { evidence: 'well', reason: '' };
-const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
-const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
-const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
 const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' };
 const probe = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
 const judge = (json: unknown, status = 200) => probe.classify({ status, json });

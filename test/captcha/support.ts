@@ -17,6 +17,11 @@ export const ARGS = {
 };
 export const PASS = { status: 'success', result: 'success', reason: '', captcha_args: ARGS };
 
+/** A documented failure (2.3), and an exception (7.2). */
+const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
+export const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
+export const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
+
 /** One app for each policy, with one upstream for all of them whose response the test sets. */
 export async function startWithAllPolicies() {
   let answer = (response: ServerResponse) => sendJson(response, 500, {});

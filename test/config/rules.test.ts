@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenProblem } from '../../src/settings/summary.ts';
 import { listen } from '../support/loopback.ts';
-import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf, SERVICE } from './support.ts';
+import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf, REST, SERVICE } from './support.ts';
 
 /** What each rule that spans several variables refuses, and what it accepts; and that live mode refuses the documentation's placeholders. */
 
@@ -18,7 +18,6 @@ test('live mode needs both lists, and reports each that is missing', () => {
     expect(problemsOf(env)).toEqual([`${APPLICATIONS_EXPECTED}nothing.`, `${CAPTCHAS_EXPECTED}nothing.`]);
 });
 
-const { ALLOW_DIRECT_ACCESS: _, ...REST } = LIVE;
 const ROUTER_SECRETS = 'secret-of-the-router';
 const SERVICES = JSON.stringify([SERVICE]);
 

@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { exposureOf, summaryOf } from '../../src/settings/summary.ts';
-import { LIVE, parse, SERVICE } from './support.ts';
+import { LIVE, parse, REST, SERVICE } from './support.ts';
 
 /** What a start says of its configuration. */
 
-const { ALLOW_DIRECT_ACCESS: _, ...REST } = LIVE;
 const ROUTER = { ...REST, ROUTER_SECRETS: 'secret-of-the-router' };
 const SERVICES = JSON.stringify([SERVICE]);
 const SANDBOX = { UPSTREAM_MODE: 'sandbox' };

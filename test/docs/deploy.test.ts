@@ -44,15 +44,6 @@ test('each example of a configuration is accepted', () => {
   }
 });
 
-test('the waits in a rotation of the signing keys are long enough for verifiers that keep keys for 10 minutes', () => {
-  const rows = page.rowsOf('step', 'write into `ATTESTATION_KEYS`', 'then wait');
-  const [untilKnown, untilOver] = rows.map(([, , wait = '']) => Number(/^(\d+) minutes$/.exec(wait)?.[1]));
-  /** Most minutes until a file reaches the last replica, `max-age`, a verifier's cache, and the longest attestation. */
-  const [file, maxAge, cache, lifetime] = [1, 5, 10, 5];
-  expect(untilKnown).toBeGreaterThanOrEqual(file + maxAge + cache);
-  expect(untilOver).toBeGreaterThanOrEqual(file + lifetime);
-});
-
 test.each(page.rowsOf('path', 'answer'))('%s answers %s', async (path = '', answer) => {
   const response = await fetch(app.url + path.replace(/^`GET (.*)`$/, '$1'));
   expect(`${response.status}`).toBe(answer?.slice(0, 3));

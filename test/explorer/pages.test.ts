@@ -43,12 +43,6 @@ describe('sandbox mode', () => {
     }
   });
 
-  test('where its script cannot be loaded, the page moves on to GraphiQL, to which it has a link', async () => {
-    const { text } = await request(sandbox.graphqlUrl, BROWSER);
-    expect(text).toMatch(/<script src="[^"]+"\s+onerror="location\.replace\('\/graphiql'\)">/);
-    expect(text).toContain('<a href="/graphiql">');
-  });
-
   test('GET / leads there', async () => {
     const { status, headers } = await request(`${sandbox.url}/`, BROWSER);
     expect([status, headers.get('location')]).toEqual([302, '/graphql']);

@@ -14,13 +14,12 @@ import {
 } from './captchas.ts';
 import { startBoth, verify } from './support.ts';
 
-/** Who gets what may proceed in an outage: people, the people of a network, and whoever is neither. */
+/** Who gets what may proceed in an outage: people, the people of a network, and whoever is neither; `test/server/trusted-headers.test.ts` has who is which. */
 
 const ROUTER = { 'router-authorization': 'the-secret-of-the-router' };
 type Headers = Readonly<Record<string, string>>;
 type Metadata = NonNullable<Config['trustedHeaders']>['metadata'];
 const ADDRESS: Metadata = { ipAddr: { header: 'x-client-ip' } };
-const UNCHECKED: Metadata = { ipAddrV6: { header: 'x-client-ip' } };
 
 const by = (name: number | string): Headers => ({ ...ROUTER, 'x-user-id': `${name}` });
 const from = (address: string): Headers => ({ ...ROUTER, 'x-client-ip': address });
@@ -53,14 +52,6 @@ describe.concurrent('in an outage', () => {
   test.for<[string, { subject?: string; metadata?: Metadata }, number, (last: string) => Headers]>([
     ['person', NAMED, 3, (last) => ({ ...by(last), 'x-client-ip': `203.0.113.${oneOf('9', '10')}` })],
     ['IPv4 address', NAMED, 12, (last) => from(`203.0.113.${last}`)],
-    // The shortest form of one address has its zeros before the fourth group, and that of the other behind it.
-    ['IPv6 /56', NAMED, 12, (last) => from(`2001:0:0:${last}${oneOf('00', 'ff')}:${oneOf('1:2:3:4', ':1')}`)],
-    [
-      'IPv6 /56 in a header of any text',
-      { metadata: UNCHECKED },
-      12,
-      (last) => from(oneOf(`2001:DB8::${last}01:0:0:0:1`, `2001:0db8:0:${last}00::1`, `2001:db8:0:${last}7f:5:6:7:8`)),
-    ],
   ])('one %s gets its share, and others get theirs', async ([, headers, most, nameOf], context) => {
     const { app, goDown, ask } = await start(context, headers);
     await verifyPeople(app, 30, (n) => nameOf(`${n + 1}`));
@@ -69,25 +60,7 @@ describe.concurrent('in an outage', () => {
     expect([proceeded(ofOne), attested(ofOne)]).toEqual([most, most]);
     expect(ofOne.at(-1)).toMatchObject({ attestation: null, message: expect.stringMatching(/again in a minute/) });
     expect(attested(await ask(5, (n) => nameOf(`${n + 2}`)))).toBe(5);
-  });
-
-  test.for<[string, { subject?: string; metadata?: Metadata }, (n: number) => Headers]>([
-    [
-      'with several addresses',
-      { metadata: ADDRESS },
-      (n) => ({ ...ROUTER, 'x-client-ip': `203.0.113.${n}, 203.0.113.9` }),
-    ],
-    [
-      'that is shorter than its `hops`',
-      { metadata: { ipAddr: { header: 'x-client-ip', hops: 2 } } },
-      (n) => from(`203.0.113.${n}`),
-    ],
-    ['that holds no address', { metadata: UNCHECKED }, (n) => from(`bot-${n}`)],
-    ['that is not there', { metadata: ADDRESS }, () => ROUTER],
-    ['for people that is not there', { subject: 'x-user-id' }, () => ROUTER],
-  ])('a header %s makes a bot nobody, however often it changes', async ([, headers, headersOf], context) => {
-    const { goDown, ask } = await start(context, headers);
-    await goDown();
-    expect(proceeded(await ask(40, headersOf))).toBe(0);
+    // Nobody that a header names.
+    expect(proceeded(await ask(5, () => ROUTER))).toBe(0);
   });
 });

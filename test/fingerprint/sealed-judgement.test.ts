@@ -187,13 +187,6 @@ test('what the service itself makes longer is not sealed, and what was longer be
   expect(judgements.open(old).eventType).toHaveLength(195_000);
 });
 
-test('a new key has 256 random bits and a name of its own', () => {
-  const keys = Array.from({ length: 100 }, newSealingKey);
-  expect(new Set(keys.map(({ k }) => k)).size).toBe(100);
-  expect(new Set(keys.map(({ kid }) => kid)).size).toBe(100);
-  expect(keys.every((key) => key.kty === 'oct' && bytesOf(key).length === 32)).toBe(true);
-});
-
 describe('what is not, as a whole, a text that was sealed, is not opened', () => {
   const { sealed } = judge(DATA);
   /** Fails for any text that opens. */
@@ -217,17 +210,6 @@ describe('what is not, as a whole, a text that was sealed, is not opened', () =>
         refuse(sealed.slice(0, at) + more + sealed.slice(at), `${more} at ${at}`);
     }
     for (const more of ['.', '==', '\n', 'AAAA', '.AAAA']) refuse(sealed + more);
-  });
-
-  test('with a part of another sealed text', () => {
-    const other = judge(DATA).sealed.split('.');
-    for (const at of [1, 2, 3, 4])
-      refuse(
-        sealed
-          .split('.')
-          .with(at, other[at] ?? '')
-          .join('.'),
-      );
   });
 
   test('of any text', () => {
@@ -260,15 +242,12 @@ describe('a sealed text that is no record of a known version is unreadable', () 
 
   test.each<[string, unknown]>([
     ['a later version', { ...GOOD, v: 2 }],
-    ['version 0', { ...GOOD, v: 0 }],
-    ['a version as a text', { ...GOOD, v: '1' }],
     ['no version', { ...GOOD, v: undefined }],
     ['a key that the version does not have', { ...GOOD, token: 't' }],
     ['no time', { ...GOOD, at: undefined }],
     ['a time that is none', { ...GOOD, at: 'yesterday' }],
     ['too few ids', { ...GOOD, ids: GOOD.ids.slice(1) }],
     ['another kind of client', { ...GOOD, client: 'WEB_H5' }],
-    ['an unknown kind of client', { ...GOOD, client: 'DESKTOP' }],
     ['a newer client with the machine of an app', { ...GOOD, client: 'OTHER' }],
     ['an app with a browser', { ...GOOD, web: { browser: {}, device: {}, os: {} } }],
     ['a page on the machine of an app', { ...GOOD, client: 'WEB_H5', web: { browser: {}, device: {}, os: {} } }],
@@ -276,8 +255,6 @@ describe('a sealed text that is no record of a known version is unreadable', () 
     ['a level that is none', { ...GOOD, signals: [['EMULATOR', 'SEVERE', 1]] }],
     ['a confidence that is a percentage', { ...GOOD, signals: [['EMULATOR', 'HIGH', 95]] }],
     ['an action that is none', { ...GOOD, decision: ['WAIT', 'rule', 'policy'] }],
-    ['null', null],
-    ['a list', [GOOD]],
     ['a text', 'text'],
   ])('%s', async (_what, record) => {
     const sealed = await sealRecord(JSON.stringify(record));
@@ -285,11 +262,8 @@ describe('a sealed text that is no record of a known version is unreadable', () 
   });
 
   test.each([
-    ['nothing', ''],
     ['the begin of an object', '{'],
     ['a text', 'text'],
-    ['a version alone', '{"v":1}'],
-    ['a byte of zero', '\0'],
     // Nesting of any depth never ends the process.
     ['60,000 levels', `{"v":1,"web":${'['.repeat(60_000)}${']'.repeat(60_000)}}`],
   ])('is %s', async (_what, record) => {

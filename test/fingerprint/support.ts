@@ -1,20 +1,11 @@
+import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** The `data` of a documented response for an Android device. */
-export const DATA = {
-  request_id: 'req_019a9b3e-0000-7000-8000-000000000001',
-  event_id: 'evt_019a9b3e-0000-7000-8000-000000000002',
-  fp_detail: { device_id: 'device-1', version: '1.0' },
-  signals: [] as unknown[],
-  detail: {
-    client_type: 'Android',
-    device_basic: { os: 'Android', pla: 'arm64', mod: 'Pixel 8', osv: '15' } as unknown,
-    ip_info: { ip: '203.0.113.7' },
-  },
-};
+export const { data: DATA } = ANDROID;
 
 /** An app whose upstream records what it receives, and responds as the test sets. */
 export async function startRecorded() {

@@ -1,9 +1,9 @@
 import { type DirectiveNode, type GraphQLField, getNamedType, isAbstractType, isObjectType, print } from 'graphql';
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { SUBGRAPH_SCHEMA } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
-import { startInLiveMode, startInSandboxMode } from '../support/app.ts';
+import { startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
 import { type GraphqlAnswer, post } from '../support/requests.ts';
@@ -45,11 +45,6 @@ const TAGGED = types
     Object.values(type.getFields()).map((field): [string, GraphQLField<unknown, unknown>] => [type.name, field]),
   )
   .filter(([, { astNode, type }]) => isTagged(astNode) || typeTags.get(getNamedType(type).name));
-
-test('a header of one space, with which Cosmo Router overwrites what a client sent, gives no scope', async () => {
-  const answer = await ask('{ signalCatalogue { code } }', { 'router-authorization': ROUTER, 'x-user-scopes': ' ' });
-  expect(codesOf(answer)).toEqual([['signalCatalogue', FORBIDDEN]]);
-});
 
 test('these fields and types have the tag', () => {
   const names = TAGGED.map(([type, { name }]) => `${type}.${name}`);
@@ -110,17 +105,6 @@ describe('who may read what has the tag', () => {
     });
     expect(errors?.length ?? 0).toBe(may ? 0 : 3);
   });
-
-  test('sees everything where scopes are not enforced', async () => {
-    const open = await startInSandboxMode();
-    onTestFinished(open.stop);
-    const query =
-      '{ signalCatalogue { code } deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { device { id } } } }';
-    const { data, errors } = await post(open.graphqlUrl, JSON.stringify({ query }), { 'x-user-scopes': 'openid' });
-    expect(errors).toBeUndefined();
-    expect(data.signalCatalogue).toHaveLength(51);
-    expect(data.deviceFingerprint.device.id).toMatch(/./);
-  });
 });
 
 describe('references', () => {
@@ -153,7 +137,7 @@ describe('references', () => {
   });
 });
 
-describe('decisions and judgements, fresh and stored', () => {
+describe('decisions and judgements, fresh and stored, without the scope', () => {
   const judge = (fields: string) => `{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { ${fields} } } }`;
   const OPEN = `query ($references: [_Any!]!) {
   _entities(representations: $references) {
@@ -169,45 +153,31 @@ describe('decisions and judgements, fresh and stored', () => {
   // Apollo Server answers a document at first, and compiled code once it was sent several times.
   const TIMES = [1, 2, 3, 4, 5];
 
-  describe('without the scope', () => {
-    test('the decision and the judgement of a device are null, nothing is decided or sealed, and the rest is whole', async () => {
-      const before = await counted();
-      for (const _time of TIMES) {
-        const answer = await ask(judge('clientType decision { action rule } judgement { sealed }'), WITHOUT);
-        expect(answer.data.deviceFingerprint).toEqual({ clientType: 'ANDROID', decision: null, judgement: null });
-        expect(codesOf(answer)).toEqual([
-          ['deviceFingerprint.decision', FORBIDDEN],
-          ['deviceFingerprint.judgement', FORBIDDEN],
-        ]);
-      }
-      expect(await counted()).toEqual(before);
-    });
-
-    test('a stored judgement is not opened, whether it could be or not, and what is beside it is whole', async () => {
-      const { data } = await ask(judge('judgement { sealed }'), WITH);
-      const { sealed } = data.deviceFingerprint.judgement;
-      const before = await counted();
-      const references = [sealed, 'made up'].map((text) => ({ __typename: 'DeviceJudgement', sealed: text }));
-      for (const _time of TIMES) {
-        const answer = await ask(OPEN, WITHOUT, { references });
-        expect(answer.data._entities).toEqual([null, null]);
-        expect(codesOf(answer)).toEqual([0, 1].map((at) => [`_entities.${at}`, FORBIDDEN]));
-        expect(answer.text).not.toContain(sealed);
-      }
-      expect(await counted()).toEqual(before);
-    });
+  test('the decision and the judgement of a device are null, nothing is decided or sealed, and the rest is whole', async () => {
+    const before = await counted();
+    for (const _time of TIMES) {
+      const answer = await ask(judge('clientType decision { action rule } judgement { sealed }'), WITHOUT);
+      expect(answer.data.deviceFingerprint).toEqual({ clientType: 'ANDROID', decision: null, judgement: null });
+      expect(codesOf(answer)).toEqual([
+        ['deviceFingerprint.decision', FORBIDDEN],
+        ['deviceFingerprint.judgement', FORBIDDEN],
+      ]);
+    }
+    expect(await counted()).toEqual(before);
   });
 
-  test('with the scope all of it is there', async () => {
+  test('a stored judgement is not opened, whether it could be or not, and what is beside it is whole', async () => {
+    const { data } = await ask(judge('judgement { sealed }'), WITH);
+    const { sealed } = data.deviceFingerprint.judgement;
+    const before = await counted();
+    const references = [sealed, 'made up'].map((text) => ({ __typename: 'DeviceJudgement', sealed: text }));
     for (const _time of TIMES) {
-      const { data, errors } = await ask(judge('eventId decision { action } judgement { sealed }'), WITH);
-      expect(errors).toBeUndefined();
-      const { eventId, decision, judgement } = data.deviceFingerprint;
-      const references = [{ __typename: 'DeviceJudgement', sealed: judgement.sealed }];
-      const opened = await ask(OPEN, WITH, { references });
-      expect(opened.errors).toBeUndefined();
-      expect(opened.data._entities).toMatchObject([{ eventId, decision, device: { id: expect.any(String) } }]);
+      const answer = await ask(OPEN, WITHOUT, { references });
+      expect(answer.data._entities).toEqual([null, null]);
+      expect(codesOf(answer)).toEqual([0, 1].map((at) => [`_entities.${at}`, FORBIDDEN]));
+      expect(answer.text).not.toContain(sealed);
     }
+    expect(await counted()).toEqual(before);
   });
 });
 

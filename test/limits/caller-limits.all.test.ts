@@ -5,17 +5,12 @@ import type { ServerOptions } from '../../src/server/server.ts';
 import { LIVE } from '../process/environments.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { MAIN, ROOT, startCommand } from '../support/process.ts';
-import { openConnection } from '../support/requests.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { MB, ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } from './holding.ts';
+import { MB, openUntilEnd, ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } from './holding.ts';
 
 /** Limits of callers that take minutes or much memory to see. */
 
-function open(url: string, body: string, caller = 'anyone') {
-  const connection = openConnection(url, requestOf(caller, body));
-  onTestFinished(() => void connection.socket.destroy());
-  return connection;
-}
+const open = (url: string, body: string, caller = 'anyone') => openUntilEnd(url, requestOf(caller, body));
 
 test('an answer of which nothing is read for 10 s closes its connection, and one that is late does not', async () => {
   const { url, underWay, readMetrics } = await startHolding(ROUTER_AND_SERVICES);

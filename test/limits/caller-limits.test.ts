@@ -5,10 +5,11 @@ import type { ServerOptions } from '../../src/server/server.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
-import { type Connection, openConnection, sendBytes } from '../support/requests.ts';
+import { type Connection, sendBytes } from '../support/requests.ts';
 import {
   MB,
   OPERATION,
+  openUntilEnd,
   ROUTER_AND_SERVICES,
   requestOf,
   SECRET,
@@ -35,12 +36,6 @@ async function start(overrides: Partial<Config> = {}): Promise<TestApp> {
   return app;
 }
 
-function open(url: string, bytes = ''): Connection {
-  const connection = openConnection(url, bytes);
-  onTestFinished(() => void connection.socket.destroy());
-  return connection;
-}
-
 /** Waits until something came back, or until the connection is closed without an answer. */
 async function answered({ socket, received, closed }: Connection): Promise<string> {
   if (!received()) await Promise.race([once(socket, 'data').catch(() => undefined), closed]);
@@ -51,7 +46,7 @@ async function answered({ socket, received, closed }: Connection): Promise<strin
 async function openInTurn(url: string, count: number, bytes: string): Promise<Connection[]> {
   const connections: Connection[] = [];
   for (let at = 0; at < count; at += 1) {
-    const connection = open(url, bytes);
+    const connection = openUntilEnd(url, bytes);
     connections.push(connection);
     await answered(connection);
   }
@@ -68,11 +63,11 @@ test.each([
 ])('while every connection is held by a client that %s, a router and a probe are answered', async (_what, bytes) => {
   const app = await start();
   const [router] = await openInTurn(app.url, 1, operation());
-  const flood = Array.from({ length: CONNECTIONS * 2 }, () => open(app.url, bytes));
+  const flood = Array.from({ length: CONNECTIONS * 2 }, () => openUntilEnd(app.url, bytes));
   await Promise.all(flood.slice(0, CONNECTIONS).map(({ closed }) => closed));
 
-  expect(await answered(open(app.url, operation()))).toContain(DATA);
-  expect(await answered(open(app.url, PROBE))).toContain('alive');
+  expect(await answered(openUntilEnd(app.url, operation()))).toContain(DATA);
+  expect(await answered(openUntilEnd(app.url, PROBE))).toContain('alive');
   // The connection that the router had before the flood is still there.
   router?.socket.write(operation());
   await expect.poll(() => router?.received().split(DATA).length).toBe(3);
@@ -95,7 +90,7 @@ test('a client with a wrong secret or none is closed before a router, and a floo
   const app = await start();
   const routers = await openInTurn(app.url, 50, operation());
   for (const secret of ['a-wrong-secret-of-some-stranger', '']) {
-    expect(await answered(open(app.url, operation(secret)))).toContain('401 Unauthorized');
+    expect(await answered(openUntilEnd(app.url, operation(secret)))).toContain('401 Unauthorized');
   }
   await openInTurn(app.url, CONNECTIONS, PROBE);
   expect(routers.filter(isOpen)).toHaveLength(50);
@@ -104,12 +99,12 @@ test('a client with a wrong secret or none is closed before a router, and a floo
 test('when routers hold every connection, the next one is closed and counted, and let in when another one ends', async () => {
   const app = await start({ maxConnections: 3 });
   const [first] = await openInTurn(app.url, 3, operation());
-  expect(await answered(open(app.url, operation()))).toBe('');
+  expect(await answered(openUntilEnd(app.url, operation()))).toBe('');
   const { value } = await readMetrics(app);
   expect(value('device_trust_requests_refused_total', { code: 'OVERLOADED' })).toBe(1);
 
   first?.socket.end();
-  await expect.poll(() => answered(open(app.url, operation()))).toContain(DATA);
+  await expect.poll(() => answered(openUntilEnd(app.url, operation()))).toContain(DATA);
 });
 
 type Holding = Awaited<ReturnType<typeof startHolding>>;
@@ -123,18 +118,18 @@ type Take = (
 const LARGE = '{"query":"{ wait }"}'.padEnd(8 * MB - 1_000);
 const takeBody: Take = async ({ url, underWay }, caller) => {
   const before = underWay.size;
-  const connection = open(url, requestOf(caller, LARGE));
+  const connection = openUntilEnd(url, requestOf(caller, LARGE));
   await expect.poll(() => underWay.size > before || connection.received() !== '', POLL).toBe(true);
   return { isRefused: underWay.size === before, connection };
 };
 const takeAnswer: Take = async ({ url }, caller) => {
-  const connection = open(url, requestOf(caller, `{"query":"{ long(length: ${8 * MB - 20}) }"}`));
+  const connection = openUntilEnd(url, requestOf(caller, `{"query":"{ long(length: ${8 * MB - 20}) }"}`));
   await once(connection.socket, 'data');
   connection.socket.pause();
   return { isRefused: statusIn(connection.received()) === 503, connection };
 };
 const takeConnection: Take = async ({ url }, caller) => {
-  const connection = open(url, requestOf(caller, OPERATION));
+  const connection = openUntilEnd(url, requestOf(caller, OPERATION));
   return { isRefused: !(await answered(connection)).includes(DATA), connection };
 };
 const POLL = { interval: 5 };
@@ -190,7 +185,7 @@ describe.each<[string, Take, Partial<ServerOptions>]>([
 test('while a service leaves bodies unfinished, every request of the router is answered', async () => {
   const { url } = await startHolding(ROUTER_AND_SERVICES);
   const bytes = requestOf('orders', OPERATION.padEnd(MB)).slice(0, -1);
-  const unfinished = Array.from({ length: 20 }, () => open(url, bytes));
+  const unfinished = Array.from({ length: 20 }, () => openUntilEnd(url, bytes));
   const body = OPERATION.padEnd(2 * MB);
   await expect.poll(() => statusOf(url, 'orders', body), POLL).toBe(503);
   const refused = await sendBytes(url, requestOf('orders', body, 'connection: close\r\n'));
@@ -241,7 +236,7 @@ test('after requests that end in every way, each caller has all that it may hold
     const requests = Array.from({ length: 1 + random(3) }, () =>
       requestOf('orders', bodies[random(random(8) ? 6 : 7)] ?? ''),
     ).join('');
-    const connection = open(url, random(2) ? requests : requests.slice(0, random(requests.length)));
+    const connection = openUntilEnd(url, random(2) ? requests : requests.slice(0, random(requests.length)));
     const { socket } = connection;
     if (random(2)) socket.pause();
     const end = [

@@ -1,21 +1,15 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { openConnection } from '../support/requests.ts';
-import { ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } from './holding.ts';
+import { expect, test } from 'vitest';
+import { openUntilEnd, ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } from './holding.ts';
 
 /** What a caller holds is also what is made of its bytes: values of JSON, and documents. */
 
 const POLL = { interval: 5 };
-function open(url: string, bytes: string) {
-  const connection = openConnection(url, bytes);
-  onTestFinished(() => void connection.socket.destroy());
-  return connection;
-}
 
 test.each(['[],', '{},', '{"1":1},', '[1],'])('what is made of many %s counts as well', async (value) => {
   const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
   const x = value.repeat((512 * 1024) / value.length);
   const body = `{"query":"{ wait }","variables":{"x":[${x}0]}}`;
-  const connections = Array.from({ length: 10 }, () => open(url, requestOf('orders', body)));
+  const connections = Array.from({ length: 10 }, () => openUntilEnd(url, requestOf('orders', body)));
   await expect.poll(() => underWay.size + connections.filter((one) => one.received() !== '').length, POLL).toBe(10);
   expect(underWay.size).toBeLessThanOrEqual(2);
   expect(await statusOf(url, 'router')).toBe(200);
@@ -25,7 +19,7 @@ test('what is made of many new documents counts as well', async () => {
   const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
   const query = (at: number) => `{ wait(x: [${'"" '.repeat(1_980)}]) _${at}: __typename }`;
   const connections = Array.from({ length: 40 }, (_, at) =>
-    open(url, requestOf('orders', JSON.stringify({ query: query(at) }))),
+    openUntilEnd(url, requestOf('orders', JSON.stringify({ query: query(at) }))),
   );
   await expect.poll(() => underWay.size + connections.filter((one) => one.received() !== '').length, POLL).toBe(40);
   // Each takes almost a megabyte, and a service may hold 16.

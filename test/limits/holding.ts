@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { RequestContext } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { sendBytes } from '../support/requests.ts';
+import { type Connection, openConnection, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
 
 /** A router and services, and a server of which they can hold as much as they may. */
@@ -26,6 +26,13 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
 export function requestOf(caller: string, body: string, more = ''): string {
   const head = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${CREDENTIALS[caller] ?? ''}${more}`;
   return `${head}content-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Opens a connection that is closed after the test. */
+export function openUntilEnd(url: string, bytes = ''): Connection {
+  const connection = openConnection(url, bytes);
+  onTestFinished(() => void connection.socket.destroy());
+  return connection;
 }
 
 /** The status of an answer as it came on the socket. */

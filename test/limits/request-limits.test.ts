@@ -10,7 +10,6 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 /** How much one request may ask, each limit of the configuration at its edge and one beyond it; and how much all may. */
 
 const LIMITS = {
-  maxBodyBytes: 2_000,
   maxRepresentations: 6,
   maxUpstreamCalls: 4,
   maxCaptchas: 2,
@@ -25,8 +24,6 @@ const upstream = await startUpstream(({ url }, response) =>
 const small = await startInLiveMode(upstream.url, LIMITS);
 const usual = await startInLiveMode(upstream.url);
 afterAll(() => Promise.all([small.stop(), usual.stop(), upstream.stop()]));
-
-const judge = (fields = '__typename') => `deviceFingerprint(token: "t") { ${fields} }`;
 
 const ENTITIES_SHORT =
   'query ($representations: [_Any!]!) { _entities(representations: $representations) { __typename } }';
@@ -66,15 +63,6 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
     expect(answered).toMatchObject({ status: 400, data: undefined });
     expect(codesOf(answered)).toEqual(['GRAPHQL_PARSE_FAILED']);
     expect(answered.errors?.[0]?.message).toMatch(message);
-    expect(upstream.received).toEqual([]);
-  });
-
-  test('a body', async () => {
-    const body = JSON.stringify({ query: `{ ${judge()} }` });
-    expect(await post(small.graphqlUrl, body.padEnd(2_000))).toMatchObject({ status: 200, errors: undefined });
-    upstream.received.length = 0;
-    const answered = await post(small.graphqlUrl, body.padEnd(2_001));
-    expect([answered.status, codesOf(answered)]).toEqual([413, ['BAD_REQUEST']]);
     expect(upstream.received).toEqual([]);
   });
 

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { z } from 'zod';
 import { SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { sign as signWith } from '../conformance/captcha-http.ts';
@@ -16,23 +15,10 @@ const sign = (lotNumber: string, captchaKey = 'key_sandbox_glb') => signWith(lot
 
 type Values = Record<string, string | undefined>;
 
-/** The fields that distinguish the outcomes of a verification. */
-const verificationResponse = z.object({
-  status: z.enum(['success', 'error']),
-  result: z.enum(['success', 'fail']).optional(),
-  reason: z.string().optional(),
-  code: z.string().optional(),
-});
-
 /** Requests a challenge; returns the JSON of the response. */
-async function requestChallenge(baseUrl: string, captchaId: string): Promise<unknown> {
+async function requestChallenge(baseUrl: string, captchaId = A): Promise<Record<string, string>> {
   const response = await fetch(`${baseUrl}/sandbox/challenges?captcha_id=${captchaId}`, { method: 'POST' });
   return response.json();
-}
-
-/** A solved challenge for the first captcha id. */
-async function issue(baseUrl: string) {
-  return z.record(z.string(), z.string()).parse(await requestChallenge(baseUrl, A));
 }
 
 /** A complete form with a valid signature. `changes` adds or replaces values; undefined leaves one out. */
@@ -52,7 +38,7 @@ async function validate(baseUrl: string, form: URLSearchParams, captchaId = A): 
 
 /** The outcome of a verification: `pass`, the reason of a failure, or the code of an exception. */
 function outcomeOf(response: unknown): string | undefined {
-  const { status, result, reason, code } = verificationResponse.parse(response);
+  const { status, result, reason, code } = Object(response);
   if (status === 'error') return code;
   return result === 'success' ? 'pass' : reason;
 }
@@ -69,7 +55,7 @@ const outcome = async (form: URLSearchParams, captchaId = A) => outcomeOf(await 
 
 describe('issuing a challenge', () => {
   test('returns the four values that the client SDK returns', async () => {
-    expect(await issue(url)).toEqual({
+    expect(await requestChallenge(url)).toEqual({
       captcha_id: A,
       lot_number: expect.stringMatching(/^[0-9a-f]{32}$/),
       captcha_output: expect.stringMatching(/^.{64,}$/),
@@ -97,15 +83,15 @@ describe('where the parameters are', () => {
   test('the captcha id may be in the form, or in both the URL and the form', async () => {
     const post = async (search: string, form: URLSearchParams) =>
       outcomeOf(await (await fetch(`${url}/validate${search}`, { method: 'POST', body: form })).json());
-    expect(await post('', formOf(await issue(url), { captcha_id: A }))).toBe('pass');
-    expect(await post(`?captcha_id=${A}`, formOf(await issue(url), { captcha_id: A }))).toBe('pass');
-    expect(await post(`?captcha_id=${A}`, formOf(await issue(url), { captcha_id: B }))).toBe('-50102');
+    expect(await post('', formOf(await requestChallenge(url), { captcha_id: A }))).toBe('pass');
+    expect(await post(`?captcha_id=${A}`, formOf(await requestChallenge(url), { captcha_id: A }))).toBe('pass');
+    expect(await post(`?captcha_id=${A}`, formOf(await requestChallenge(url), { captcha_id: B }))).toBe('-50102');
     // Fifteen and sixteen characters: together, with something between them, they are as long as an id.
     expect(await post('?captcha_id=123456789012345', formOf({}, { captcha_id: '1234567890123456' }))).toBe('-50102');
   });
 
   test('a GET has all parameters in the query, and its content type does not matter', async () => {
-    const form = formOf(await issue(url), { captcha_id: A });
+    const form = formOf(await requestChallenge(url), { captcha_id: A });
     const response = await fetch(`${url}/validate?${form}`, { headers: { 'content-type': 'application/json' } });
     expect(outcomeOf(await response.json())).toBe('pass');
   });
@@ -128,12 +114,12 @@ test.each([
   ['pass_token', undefined, '-50306'],
   ['sign_token', '', 'illegal sign_token'],
 ])('the missing or malformed parameter %s %j gets %s', async (name, value, expected) => {
-  expect(await outcome(formOf(await issue(url), { [name]: value }))).toBe(expected);
+  expect(await outcome(formOf(await requestChallenge(url), { [name]: value }))).toBe(expected);
 });
 
 describe('a challenge', () => {
   test('is consumed by a pass and by nothing else', async () => {
-    const challenge = await issue(url);
+    const challenge = await requestChallenge(url);
     const lotNumber = challenge['lot_number'] ?? '';
     expect(await outcome(formOf(challenge, { sign_token: sign(lotNumber, 'wrong') }))).toBe('illegal sign_token');
     expect(await outcome(formOf(challenge, { captcha_output: 'forged' }))).toBe('-50002');
@@ -150,7 +136,7 @@ describe('a challenge', () => {
   });
 
   test('expires', async () => {
-    const challenge = await issue(url);
+    const challenge = await requestChallenge(url);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
     onTestFinished(() => void vi.useRealTimers());
     expect(await outcome(formOf(challenge))).toBe('pass_token expire');

@@ -8,27 +8,15 @@ import { createInterface } from 'node:readline';
 import { freePort } from './ports.ts';
 import { programOf } from './programs.ts';
 
-/** A real Redis or Valkey. */
-export interface TestRedis {
-  readonly url: string;
-  /** Starts it on its port, without any data. */
-  start(): Promise<void>;
-  /** Ends it at once, as a crash does. */
-  kill(): Promise<void>;
-  /** It keeps its connections, but answers nothing until it is resumed. */
-  pause(): void;
-  resume(): void;
-  /** Ends it, and removes its folder. */
-  stop(): Promise<void>;
-}
-
-/** A server on a free port of loopback that keeps nothing on disk. Whoever starts one stops it. */
-export async function startRedis(password = 'a-password'): Promise<TestRedis> {
+/** A real Redis or Valkey on a free port of loopback that keeps nothing on disk. Whoever starts one stops it. */
+export async function startRedis() {
+  const password = 'a-password';
   const executable = programOf('redis-server');
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-redis-'));
   const port = await freePort();
   let server: ReturnType<typeof spawn> | undefined;
 
+  /** Starts it on its port, without any data. */
   async function start(): Promise<void> {
     const options = { port, bind: '127.0.0.1', requirepass: password, save: '', appendonly: 'no', dir: folder };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
@@ -52,6 +40,7 @@ export async function startRedis(password = 'a-password'): Promise<TestRedis> {
     ended.catch(() => {});
   }
 
+  /** Ends it at once, as a crash does. */
   async function kill(): Promise<void> {
     const child = server;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -65,6 +54,7 @@ export async function startRedis(password = 'a-password'): Promise<TestRedis> {
     url: `redis://:${password}@127.0.0.1:${port}`,
     start,
     kill,
+    /** It keeps its connections, but answers nothing until it is resumed. */
     pause: () => void server?.kill('SIGSTOP'),
     resume: () => void server?.kill('SIGCONT'),
     stop: async () => {

@@ -53,14 +53,6 @@ describe.concurrent('an outage', () => {
     expect(() => health.admit()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
 
-  test('is confirmed if two probes wait for their whole deadline in vain', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await startAccount(hang, { timeoutMs: 1_500 });
-    health.prober.start();
-    await expect.poll(stateIs).toBe('outage');
-    expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(1_600);
-    expect(changes).toEqual(['outage: no answer within 1500 ms']);
-  });
-
   test('goes on after a lag of our own, which spoils every probe that is under way', async ({ expect }) => {
     let lagMs = 0;
     const options = { timeoutMs: 2_500, totalLagMs: () => lagMs };
@@ -136,16 +128,6 @@ describe.concurrent('no outage is confirmed', () => {
     await expect.poll(() => changes).toEqual(['well']);
     await sleep(700);
     expect([upstream.requests, changes]).toEqual([1, ['well']]);
-  });
-
-  test('if nothing answers while the event loop lags', async ({ expect }) => {
-    let lagMs = 0;
-    const lagging: Behaviour = () => {
-      lagMs += 300;
-    };
-    const { changes, health } = await startAccount(lagging, { timeoutMs: 1_000, totalLagMs: () => lagMs });
-    health.prober.start();
-    await expect.poll(() => changes).toEqual(['unknown: this process was late']);
   });
 });
 

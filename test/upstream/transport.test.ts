@@ -104,9 +104,6 @@ test.each<[string, readonly string[]]>([
   [
     'UPSTREAM_REJECTED',
     [
-      'CERT_HAS_EXPIRED',
-      'DEPTH_ZERO_SELF_SIGNED_CERT',
-      'ERR_TLS_CERT_ALTNAME_INVALID',
       'HOSTNAME_MISMATCH',
       'PATH_LENGTH_EXCEEDED',
       'SELF_SIGNED_CERT_IN_CHAIN',
