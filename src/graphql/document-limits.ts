@@ -9,8 +9,8 @@ const MAX_LINES = 2_000;
 const LINE_END = /\r\n|[\n\r]/;
 /** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
-/** It also compares fields with the same alias in pairs, and keeps 350 bytes for each pair that conflicts. */
-const MAX_SAME_ALIAS = 200;
+/** It also compares fields of the same name in pairs, and keeps 350 bytes for each pair that conflicts. */
+const MAX_SAME_NAME = 200;
 /** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
 const MAX_NAME_LENGTH = 256;
 
@@ -20,39 +20,43 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
     new DeviceTrustError(code, { message: `The document has ${flaw}.` });
   if (Buffer.byteLength(source) > MAX_BYTES || source.split(LINE_END, MAX_LINES + 1).length > MAX_LINES)
     return violation('GRAPHQL_PARSE_FAILED', `more than 64 KiB or ${MAX_LINES} lines`);
-  const { longestName, sameAlias, fragments } = namesIn(source);
+  const { longestName, sameName, fragments } = namesIn(source);
   if (longestName > MAX_NAME_LENGTH)
     return violation('GRAPHQL_PARSE_FAILED', `a name of more than ${MAX_NAME_LENGTH} characters`);
-  if (sameAlias > MAX_SAME_ALIAS)
-    return violation('GRAPHQL_PARSE_FAILED', `an alias that occurs more than ${MAX_SAME_ALIAS} times`);
+  if (sameName > MAX_SAME_NAME)
+    return violation('GRAPHQL_PARSE_FAILED', `an alias, or a field with arguments, more than ${MAX_SAME_NAME} times`);
   if (fragments > MAX_FRAGMENTS) return violation('GRAPHQL_VALIDATION_FAILED', `more than ${MAX_FRAGMENTS} fragments`);
   return undefined;
 }
 
-/** The longest name, and the counts of the most frequent alias and of the name `fragment`. */
+/** The longest name, and the counts of the name `fragment` and of the most frequent field that has an alias or arguments. */
 function namesIn(source: string) {
-  const names = { longestName: 0, sameAlias: 0, fragments: 0 };
-  const aliases = new Map<string, number>();
+  const names = { longestName: 0, sameName: 0, fragments: 0 };
+  /** The uses of each name as an alias or a field, and the names that can conflict. */
+  const uses = new Map<string, number>();
+  const ambiguous = new Set<string>();
   const lexer = new Lexer(new Source(source));
   let parentheses = 0;
   try {
     // As many as the parser reads.
     for (let left = MAX_TOKENS; left > 0 && lexer.advance().kind !== TokenKind.EOF; left -= 1) {
-      const { kind, value, prev } = lexer.token;
+      const { kind, value } = lexer.token;
+      // Unlike `prev`, it is never a comment.
+      const { lastToken } = lexer;
+      if (parentheses === 0 && (kind === TokenKind.COLON || kind === TokenKind.PAREN_L)) ambiguous.add(lastToken.value);
       if (kind === TokenKind.PAREN_L) parentheses += 1;
       else if (kind === TokenKind.PAREN_R) parentheses -= 1;
       else if (kind === TokenKind.NAME) {
         names.longestName = Math.max(names.longestName, value.length);
         if (value === 'fragment') names.fragments += 1;
-      } else if (kind === TokenKind.COLON && parentheses === 0 && prev) {
-        const uses = (aliases.get(prev.value) ?? 0) + 1;
-        aliases.set(prev.value, uses);
-        names.sameAlias = Math.max(names.sameAlias, uses);
+        if (parentheses === 0 && lastToken.kind !== TokenKind.COLON && lastToken.kind !== TokenKind.AT)
+          uses.set(value, (uses.get(value) ?? 0) + 1);
       }
     }
   } catch {
     // Not a document: the parser reports the place.
   }
+  for (const name of ambiguous) names.sameName = Math.max(names.sameName, uses.get(name) ?? 0);
   return names;
 }
 

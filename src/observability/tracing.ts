@@ -187,7 +187,7 @@ function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget)
 /** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is a client's mistake. */
 function endCall(call: Span, outcome: string, status: number | undefined): void {
   if (status !== undefined) call.setAttribute('http.response.status_code', status);
-  if (status === undefined || status > 400) fail(call, `${status ?? outcome}`, true);
+  if (outcome !== 'ok' && status !== 400) fail(call, status && status > 400 ? `${status}` : outcome, true);
   call.end();
 }
 

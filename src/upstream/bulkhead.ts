@@ -2,6 +2,8 @@ import { DeviceTrustError } from '../errors.ts';
 
 type Waiting = PromiseWithResolvers<void>;
 type Operation = { readonly caller: string };
+/** The queued calls of each operation of a caller, in the order of turns. */
+type Queues = Map<Operation, Set<Waiting>>;
 
 /** Limits the calls in flight and in the queue, where callers take turns, and the operations of each, so that none starves. */
 export class Bulkhead {
@@ -9,10 +11,8 @@ export class Bulkhead {
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
-  /** The queued calls of each operation, in the order of turns. */
-  readonly #queues = new Map<Operation, Set<Waiting>>();
-  /** The caller of the last turn. */
-  #lastCaller: string | undefined;
+  /** By caller, in the order of turns. */
+  readonly #callers = new Map<string, Queues>();
 
   /** @param maxQueue by default `maxInFlight`: so each waits for the end of one call, which is within its deadline */
   constructor(maxInFlight: number, maxQueue = maxInFlight) {
@@ -45,8 +45,8 @@ export class Bulkhead {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation))
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
     const waiting = Promise.withResolvers<void>();
-    const queue = this.#queues.get(operation) ?? new Set();
-    this.#queues.set(operation, queue.add(waiting));
+    const queues: Queues = this.#callers.get(operation.caller) ?? new Map();
+    this.#callers.set(operation.caller, queues.set(operation, (queues.get(operation) ?? new Set()).add(waiting)));
     this.#queued += 1;
     const leave = () => {
       if (this.#remove(operation, waiting)) waiting.reject(signal.reason);
@@ -61,18 +61,17 @@ export class Bulkhead {
 
   /** Ends a call. One of the queue replaces it with `#inFlight` unchanged, so that no newer call can overtake it. */
   release(): void {
-    const [first] = this.#queues;
+    const [first] = this.#callers;
     if (!first) {
       this.#inFlight -= 1;
       return;
     }
-    const [operation, queue] = [...this.#queues].find(([{ caller }]) => caller !== this.#lastCaller) ?? first;
-    this.#lastCaller = operation.caller;
-    // To the end, so that the operations of a caller take turns.
-    this.#queues.delete(operation);
-    this.#queues.set(operation, queue);
-    const [next] = queue;
-    if (!next) return;
+    const [[operation, queue] = []] = first[1];
+    const [next] = queue ?? [];
+    if (!operation || !queue || !next) return;
+    // Both to the end, so that callers take turns, and the operations of each.
+    moveToEnd(this.#callers, ...first);
+    moveToEnd(first[1], operation, queue);
     this.#remove(operation, next);
     // undici can reuse the socket of the ended call from the next turn on. Before that, this call would open another one.
     setImmediate(next.resolve);
@@ -80,16 +79,14 @@ export class Bulkhead {
 
   /** Sheds a call of a caller, else of an operation of this caller, with more calls in the queue. False if neither has more. */
   #makeRoomFor(operation: Operation): boolean {
-    const sizeOf = (queues: readonly (readonly [Operation, Set<Waiting>])[]) =>
-      queues.reduce((sum, [, { size }]) => sum + size, 0);
-    const callers = Map.groupBy(this.#queues, ([{ caller }]) => caller);
-    const own = callers.get(operation.caller) ?? [];
-    const [busiest = own] = [...callers.values()].sort((a, b) => sizeOf(b) - sizeOf(a));
+    const sizeOf = (queues: Queues) => [...queues.values()].reduce((sum, { size }) => sum + size, 0);
+    const own: Queues = this.#callers.get(operation.caller) ?? new Map();
+    const [busiest = own] = [...this.#callers.values()].sort((a, b) => sizeOf(b) - sizeOf(a));
     // With a difference of one, the two would only swap places.
     const isOther = sizeOf(busiest) > sizeOf(own) + 1;
-    const largest = (isOther ? busiest : own).sort(([, a], [, b]) => a.size - b.size).at(-1);
+    const largest = [...(isOther ? busiest : own)].sort(([, a], [, b]) => a.size - b.size).at(-1);
     const newest = [...(largest?.[1] ?? [])].at(-1);
-    const mayKeep = isOther ? 0 : (this.#queues.get(operation)?.size ?? 0) + 1;
+    const mayKeep = isOther ? 0 : (own.get(operation)?.size ?? 0) + 1;
     if (!largest || !newest || largest[1].size <= mayKeep) return false;
     this.#remove(largest[0], newest);
     const internal = 'the queue is full, and this caller or operation has most of it';
@@ -99,10 +96,17 @@ export class Bulkhead {
 
   /** @returns whether the call was still in the queue */
   #remove(operation: Operation, call: Waiting): boolean {
-    const queue = this.#queues.get(operation);
-    if (!queue?.delete(call)) return false;
-    if (queue.size === 0) this.#queues.delete(operation);
+    const queues = this.#callers.get(operation.caller);
+    const queue = queues?.get(operation);
+    if (!queues || !queue?.delete(call)) return false;
+    if (queue.size === 0) queues.delete(operation);
+    if (queues.size === 0) this.#callers.delete(operation.caller);
     this.#queued -= 1;
     return true;
   }
+}
+
+function moveToEnd<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
 }

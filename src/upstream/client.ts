@@ -170,7 +170,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       const received = await response;
       status = received.status;
       const result = read(received);
-      const isUnusable = status < 400 && result.evidence === 'failed';
+      const isUnusable = status < 400 && (result.evidence === 'failed' || received.unreadable !== undefined);
       end(isUnusable ? 'UPSTREAM_PROTOCOL_ERROR' : outcomeOf(status), status);
       return result;
     } catch (error) {

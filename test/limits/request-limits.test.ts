@@ -49,9 +49,21 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
       LONG,
     ],
     [
-      'an alias',
+      'an alias behind comments',
       `{ ${'x: __typename '.repeat(200)} }`,
-      `{ ${pieces(201, (at) => `x: f${at}`)} }`,
+      `{ ${pieces(201, (at) => `x#${at}\n: f${at}`)} }`,
+      /more than 200 times/,
+    ],
+    [
+      'a name of which one is an alias',
+      `{ ${'__typename: __typename '.repeat(100)} ${'__typename '.repeat(100)} }`,
+      `{ f: g ${'f '.repeat(200)} }`,
+      /more than 200 times/,
+    ],
+    [
+      'a name of which one has arguments',
+      `{ ${'__typename '.repeat(500)} }`,
+      `{ f(a: 1) ${'f '.repeat(200)} }`,
       /more than 200 times/,
     ],
     ['a field', '{ __typename }', `{ ${N}12 }`, LONG],

@@ -43,6 +43,7 @@ describe('an upstream call', () => {
       (call) => answer(200, JSON.stringify(call.request.includes('/validate') ? PASS : ANDROID))(call),
     ],
     ['UPSTREAM_PROTOCOL_ERROR', 'a response that is not as documented', answer(200, '{}')],
+    ['UPSTREAM_PROTOCOL_ERROR', 'a response that is not JSON as a whole', answer(200, 'callback({"code":200})')],
     ['http_4xx', 'a refusal', answer(403, '{}')],
     ['http_5xx', 'a server error', answer(500, '<html>')],
     ['UPSTREAM_UNAVAILABLE', 'a reset connection', reset],

@@ -132,6 +132,7 @@ describe('an error', () => {
   test.each([
     ['503', 'UPSTREAM_UNAVAILABLE', { 'error.type': '503', 'http.response.status_code': 503 }],
     ['401', 'UPSTREAM_REJECTED', { 'error.type': '401', 'http.response.status_code': 401 }],
+    ['200', 'UPSTREAM_PROTOCOL_ERROR', { 'error.type': 'UPSTREAM_PROTOCOL_ERROR', 'http.response.status_code': 200 }],
     ['reset', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'UPSTREAM_UNAVAILABLE' }],
   ])('is on the span of the operation, and on that of the call: %s', async (token, code, ofCall) => {
     const { servers, clients } = await exportedOf([{ query: queryForTokens([token]) }], {}, SAMPLED);

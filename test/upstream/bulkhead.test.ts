@@ -126,6 +126,17 @@ test('callers take turns and share a full queue, whatever the number of their op
   expect(begun).toEqual(['first', 's1', 'r1', 's2', 'r2']);
 });
 
+test('each of three callers has every third turn, whatever the number of their operations', async () => {
+  const bulkhead = new Bulkhead(1, 10);
+  const begun: string[] = [];
+  const calls = ['first', 's1', 's2', 's3', 'r1', 'r2', 'm1'].map((name) => callOf(begun, name));
+  const callers = ['orders', 'orders', 'orders', 'orders', 'router', 'router', 'accounts'];
+  const ended = calls.map(({ call }, i) => submit(bulkhead, by(callers[i] ?? ''), call).ended);
+  for (const { end } of calls) end();
+  await Promise.all(ended);
+  expect(begun).toEqual(['first', 's1', 'r1', 'm1', 's2', 'r2', 's3']);
+});
+
 test('a call that is cancelled while it waits leaves the queue at once, and its place to another one', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];

@@ -42,9 +42,11 @@ class Keys:
                 return known
             if time.monotonic() - self.tried < (30 if time.monotonic() - self.fetched < 600 else 1):
                 raise LookupError("a key is not known yet, and is looked for within 30 s: try again")
-            self.tried = time.monotonic()
-            with urllib.request.urlopen(self.url, timeout=3) as response:
-                fetched = jwt.PyJWKSet.from_dict(json.load(response)).keys
+            try:
+                with urllib.request.urlopen(self.url, timeout=3) as response:
+                    fetched = jwt.PyJWKSet.from_dict(json.load(response)).keys
+            finally:  # Not before: those that waited for the lock must not each wait for a fetch of their own.
+                self.tried = time.monotonic()
             self.keys = {key.key_id: key.key for key in fetched}
             self.fetched = time.monotonic()
             return self.keys.get(kid)

@@ -86,10 +86,11 @@ func (keys *Keys) find(kid string) (jwk.Key, error) {
 	if time.Since(keys.tried) < pause {
 		return nil, ErrTryAgain
 	}
-	keys.tried = time.Now()
 	// Not the context of a request: who leaves must not end the look for a key.
 	client := &http.Client{Timeout: 3 * time.Second}
 	set, err := jwk.Fetch(context.Background(), keys.URL, jwk.WithHTTPClient(client))
+	// Not before: those that waited for the mutex must not each wait for a fetch of their own.
+	keys.tried = time.Now()
 	if err == nil && set.Len() == 0 {
 		err = errors.New("the key set is empty")
 	}

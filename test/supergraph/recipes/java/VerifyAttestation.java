@@ -64,11 +64,15 @@ public final class VerifyAttestation {
       JWK known = known(kid);
       if (known != null) return known;
       if (secondsSince(tried) < (secondsSince(fetched.at()) < 600 ? 30 : 1)) throw new TryAgain();
-      tried = Instant.now();
-      JWKSet loaded = JWKSet.load(url.toURL(), 3_000, 3_000, 65_536);
-      if (loaded.isEmpty()) throw new IOException("the key set is empty");
-      fetched = new Fetched(loaded, Instant.now());
-      return loaded.getKeyByKeyId(kid);
+      try {
+        JWKSet loaded = JWKSet.load(url.toURL(), 3_000, 3_000, 65_536);
+        if (loaded.isEmpty()) throw new IOException("the key set is empty");
+        fetched = new Fetched(loaded, Instant.now());
+        return loaded.getKeyByKeyId(kid);
+      } finally {
+        // Not before: those that waited must not each wait for a fetch of their own.
+        tried = Instant.now();
+      }
     }
 
     private static long secondsSince(Instant begin) {

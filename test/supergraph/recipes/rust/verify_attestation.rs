@@ -84,8 +84,10 @@ impl Keys {
         if tried.is_some_and(|at| at.elapsed() < pause) {
             return Err(Refused::TryAgain);
         }
+        let fetched = self.fetch();
+        // Not before: those that waited for the mutex must not each wait for a fetch of their own.
         *tried = Some(Instant::now());
-        let keys = self.fetch().map_err(|error| Refused::NoKeys(format!("the keys cannot be fetched: {error}")))?;
+        let keys = fetched.map_err(|error| Refused::NoKeys(format!("the keys cannot be fetched: {error}")))?;
         if keys.is_empty() {
             return Err(Refused::NoKeys("the keys cannot be fetched: the key set is empty".into()));
         }
