@@ -41,7 +41,7 @@ test('responses are as usual, one line names the side, and the app stops, whatev
       for (let round = 0; round < 5; round += 1) await ask();
       await expect(app.stop(), who).resolves.toBeUndefined();
       const msg = expect.stringMatching(
-        /^Traces are lost: what is at OTEL_EXPORTER_OTLP_ENDPOINT .* operator has to act\.$/,
+        /^Traces are lost: the receiver at OTEL_EXPORTER_OTLP_ENDPOINT .* operator has to act\.$/,
       );
       expect(warningsOf(app), who).toMatchObject([{ level: 'warn', error: { name: expect.any(String) }, msg }]);
       // The sandbox is stopped after the traces, so it must be stopped by now.

@@ -74,8 +74,9 @@ async function start(folder: string, other: string) {
   const child = startCommand([process.execPath, 'src/main.ts'], { cwd: folder, env });
   ends.push(child.stop);
   const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-  while (!(await fetch(new URL('/readyz', url))).ok) await sleep(50);
-  return { ...child, url, jwksUrl: new URL('/.well-known/jwks.json', url).href };
+  const statusOf = async (path: string) => (await fetch(new URL(path, url))).status;
+  while ((await statusOf('/readyz')) !== 200) await sleep(50);
+  return { ...child, url, statusOf, jwksUrl: new URL('/.well-known/jwks.json', url).href };
 }
 export const startLast = () => start(last, ROOT);
 export const startThis = () => start(ROOT, last);

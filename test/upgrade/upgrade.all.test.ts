@@ -10,10 +10,10 @@ import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { endAll, ISSUER, last, QUOTA, ROUTER_SECRET, startLast, startThis, store, urls } from './releases.ts';
 
-/** The last release and this one, next to each other. `npm run soak` replaces one by the other under load. */
+/** The last release and this one, next to each other and one after the other: an upgrade, and a rollback. */
 
 afterAll(endAll);
-const [before, now] = await Promise.all([startLast(), startThis()]).catch(async (error) => {
+const [before, now, after] = await Promise.all([startLast(), startThis(), startLast()]).catch(async (error) => {
   await endAll();
   throw error;
 });
@@ -82,8 +82,10 @@ describe.each(SIDES)('what %s seals', (_name, by, other) => {
   });
 });
 
+const countOf = (account: string) => `device-trust:fingerprint:day:${account}`;
+
 test('both count a quota together, from where others have left it', async () => {
-  await store.set('device-trust:fingerprint:day:pk_sandbox_na', QUOTA - 50, 'EX', 86_400);
+  await store.set(countOf('pk_sandbox_na'), QUOTA - 50, 'EX', 86_400);
   const tokens = times(10, (at) => `sandbox:ios#${at}`);
   const codes: string[] = [];
   for (const { url } of [before, now, now, before, before, now, before, now]) {
@@ -91,4 +93,46 @@ test('both count a quota together, from where others have left it', async () => 
     codes.push(...errors.map(({ extensions }) => extensions.code));
   }
   expect(codes).toEqual(Array(30).fill('QUOTA_EXCEEDED'));
+});
+
+test('an upgrade and a rollback under load fail no request, refuse no seal and no proof, and count each call once', async () => {
+  const verifiers = await Promise.all([last, ROOT].map((folder) => verifierOf(folder, after)));
+  const counted = Number(await store.get(countOf('pk_sandbox_glb')));
+  let replicas = [before];
+  let [turn, judged, isOver] = [0, 0, false];
+  const failed: unknown[] = [];
+  const next = () => replicas[++turn % replicas.length] ?? now;
+  const load = times(4, async () => {
+    for (let sealed: string[] = []; !isOver; judged += 1) {
+      const { errors, judgement, opened } = await judge(next(), 'sandbox:ios', ...sealed);
+      if (errors || opened?.includes(null)) failed.push(errors ?? 'a seal');
+      sealed = [judgement?.sealed];
+      const token = await attest(next());
+      for (const verify of verifiers) {
+        const proof = await verify(token);
+        if (proof.assurance !== 'verified') failed.push(proof);
+      }
+    }
+  });
+  const moreLoad = async () => {
+    const enough = judged + 100;
+    await expect.poll(() => judged).toBeGreaterThan(enough);
+  };
+  // As a Deployment with `maxSurge: 1` and `maxUnavailable: 0` does it.
+  for (const [old, its] of [
+    [before, now],
+    [now, after],
+  ] as const) {
+    replicas = [old, its];
+    await moreLoad();
+    old.signal('SIGTERM');
+    await expect.poll(() => old.statusOf('/readyz')).toBe(503);
+    replicas = [its];
+    expect(await old.ended).toBe(0);
+    await moreLoad();
+  }
+  isOver = true;
+  await Promise.all(load);
+  expect(failed).toEqual([]);
+  expect(Number(await store.get(countOf('pk_sandbox_glb')))).toBe(counted + judged);
 });
