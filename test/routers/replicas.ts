@@ -70,7 +70,10 @@ export async function startReplicas(count: number, start: () => Promise<Subgraph
     const replica = replicas[at];
     if (!replica) throw new Error(`expected a replica, but got none at ${at}`);
     await replica.app.stop();
+    replica.isReady = false;
     replica.app = await next();
+    // Else the next one could be stopped while no replica gets connections.
+    while (!replica.isReady) await sleep(PROBE_INTERVAL_MS);
   };
   return {
     url: `http://127.0.0.1:${relay.port}/graphql`,
