@@ -1,40 +1,34 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { createCaptchaMetrics } from './captcha/metrics.ts';
-import { CaptchaService } from './captcha/service.ts';
-import { SANDBOX_ATTESTATION_KEY } from './captcha/settings.ts';
-import { exampleCommands, operationsWith } from './explorer/examples.ts';
-import { createFingerprintMetrics } from './fingerprint/metrics.ts';
-import { DEFAULT_POLICY, type RiskPolicy } from './fingerprint/policy.ts';
-import { FingerprintService } from './fingerprint/service.ts';
-import { SANDBOX_SEALING_KEY } from './fingerprint/settings.ts';
+import { RequestContext } from './graphql/context.ts';
 import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
-import type { Telemetry } from './observability/operation.ts';
 import { openTracing } from './observability/tracing.ts';
-import { DnsCache } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
-import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
-import type { Sandbox } from './sandbox/server.ts';
-import { createAdmin, createServer, type Explorer, GRAPHQL_PATH, METRICS_PATH } from './server/server.ts';
-import { createMetadataReader } from './server/trusted-headers.ts';
+import { type CreateContext, createAdmin, createServer, GRAPHQL_PATH, METRICS_PATH } from './server/server.ts';
 import { hashesOf } from './settings/summary.ts';
-import { accountsOf, type Config } from './settings/variables.ts';
-import { SUBGRAPH_SCHEMA, SubgraphContext } from './subgraph.ts';
-import { createUpstreamMetrics } from './upstream/metrics.ts';
-import { openQuotas } from './upstream/quota.ts';
+import { type Config, quotaOf, slicesOn, tableOf } from './settings/variables.ts';
+import type { FileContent, Slice } from './slice.ts';
+import { SLICES } from './slices.ts';
+import { schemaOf } from './subgraph.ts';
+import { openUpstreams } from './upstream/shared.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
+interface Options {
+  /** The slices that may be on. Those with accounts are. */
+  readonly slices?: readonly Slice[];
+  /** The content of their files, by name; the built-in content by default. */
+  readonly files?: Readonly<Record<string, FileContent>>;
+  /** See `startEventLoopMonitor`. */
+  readonly maxDelayMs?: number | undefined;
+}
+
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
-export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY, maxDelayMs?: number) {
+export async function createApp(config: Config, log: Logger, options: Options = {}) {
+  const slices = slicesOn(config, options.slices ?? SLICES);
+  const table = tableOf(slices);
   const metrics = createMetrics();
-  const fingerprintMetrics = createFingerprintMetrics(metrics.registry);
-  const captchaMetrics = createCaptchaMetrics(metrics.registry);
-  const upstreamMetrics = createUpstreamMetrics(metrics.registry, { fingerprint: fingerprintMetrics.recordSentCall });
-  // An alert sees an increase only in a series that began at 0.
-  for (const { keys } of createMetadataReader(config.trustedHeaders?.metadata ?? {})(undefined))
-    for (const key of keys) fingerprintMetrics.recordDroppedMetadata(key, 0);
   /** The stop functions of all parts in the order of their start, called from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
@@ -43,56 +37,43 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
   try {
     const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config) : undefined;
     if (sandbox) closers.push(sandbox.stop);
-    const configured = sandbox ?? accountsOf(config);
-    metrics.recordContents({ ...hashesOf(config), policy: policy.id });
+    /** The settings of slices: those of an operator, or the accounts and keys of the sandbox. */
+    const settingsOf = (given: Config): Config => ({ ...given, ...sandbox?.settingsFor(given) });
+    metrics.recordContents(hashesOf(config, table));
+    metrics.recordReload('secrets', true);
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
     const logHash = new LogHash(config.logHashKey);
-    const telemetry: Telemetry = { log, logSample: config.logSample, metrics, logHash, tracing };
-
-    const eventLoop = startEventLoopMonitor(maxDelayMs);
+    const telemetry = { log, logSample: config.logSample, metrics, logHash, tracing };
+    const eventLoop = startEventLoopMonitor(options.maxDelayMs);
     closers.push(eventLoop.stop);
-    const quotas = await openQuotas({ ...config, log, metrics: upstreamMetrics });
-    closers.push(quotas.close);
-    const dns = new DnsCache({
-      failed: (host, code, isFirst) => {
-        metrics.recordFailedLookup();
-        if (isFirst) log.warn({ internal: `look-up ${code} of ${host}` }, LOOKUP_FAILS);
-      },
-      recovered: (host) => log.info({ internal: `look-up of ${host}` }, 'The host name can be looked up again.'),
-    });
-    closers.push(() => dns.close());
-    // Each service has its own client and sockets: slow calls to one must not starve the other.
-    const shared = { ...config, log, dns, eventLoop };
-    const fingerprint = new FingerprintService(
-      {
-        ...shared,
-        quota: quotas.of('fingerprint', config.fingerprintQuota),
-        metrics: { ...upstreamMetrics, ...fingerprintMetrics },
-      },
-      configured.applications,
-      sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys,
-      policy,
+    const upstreams = await openUpstreams({ settings: config, log, metrics, eventLoop });
+    closers.push(upstreams.close);
+    const running = new Map(
+      slices.map((slice) => {
+        const file = slice.file && (options.files?.[slice.file.name] ?? slice.file.read(undefined));
+        if (slice.file && file) {
+          metrics.recordContents({ [slice.file.name]: file.id });
+          metrics.recordReload(slice.file.name, true);
+        }
+        const shared = upstreams.optionsOf(slice.name, quotaOf(slice, config));
+        const started = slice.start({ settings: settingsOf(config), file, shared, registry: metrics.registry });
+        closers.push(() => started.upstream.close());
+        return [slice.name, started];
+      }),
     );
-    const captcha = new CaptchaService(
-      {
-        ...shared,
-        quota: quotas.of('captcha', config.captchaQuota),
-        metrics: { ...upstreamMetrics, ...captchaMetrics },
-      },
-      configured.captchas,
-      attestationOf(config),
-    );
-    const upstreams = [fingerprint.upstream, captcha.upstream];
-    for (const upstream of upstreams) closers.push(() => upstream.close());
-    const parts = { fingerprint, captcha, maxCost: config.maxCost };
-    const jwks = () => captcha.attestations.jwks;
-    const explorer = sandbox ? await openExplorer(sandbox) : undefined;
-    const isUpstreamReady = () => upstreams.every(({ health }) => health.isReady);
-    const own = { telemetry, eventLoop, explorer, isUpstreamReady, jwks, trustsLoopback: sandbox !== undefined };
-    const server = await createServer(SUBGRAPH_SCHEMA, (...of) => new SubgraphContext(parts, ...of), {
+    const all = [...running.values()];
+    const names = [...running.keys()];
+    const pages = sandbox && (await import('./explorer/pages.ts'));
+    const createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, config.maxCost, running);
+    const server = await createServer(schemaOf(slices), createContext, {
       ...config,
-      ...own,
+      telemetry,
+      eventLoop,
+      explorer: sandbox && pages?.createPages(GRAPHQL_PATH, sandbox.challengeUrl, names),
+      isUpstreamReady: () => all.every(({ upstream }) => upstream.health.isReady),
+      jwks: () => all.map((one) => one.jwks?.()).find((keys) => keys !== undefined),
+      trustsLoopback: sandbox !== undefined,
     });
     metrics.watchReadiness(server.isReady);
     const admin = createAdmin(metrics.registry, server.answerProbe);
@@ -100,8 +81,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;
-    const health = upstreams.map((upstream) => upstream.health.start());
-    const ready = Promise.all(health).then(() =>
+    const ready = Promise.all(all.map(({ upstream }) => upstream.health.start())).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
     let inUse = config;
@@ -113,51 +93,26 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       const rotated = { ...next, quotaStoreUrl: config.quotaStoreUrl };
       if (isStoreNew && isDeepStrictEqual(rotated, inUse)) return;
       inUse = rotated;
-      if (next.upstreamMode === 'live') {
-        const { applications, captchas } = accountsOf(next);
-        fingerprint.replace(applications);
-        captcha.replace(captchas);
-      }
-      if (next.attestationKeys.length > 0) captcha.attestations.replaceKeys(next.attestationKeys);
-      if (next.sealingKeys.length > 0) fingerprint.judgements.replaceKeys(next.sealingKeys);
+      for (const one of all) one.rotate(settingsOf(next));
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
-      metrics.recordContents(hashesOf(rotated));
+      metrics.recordContents(hashesOf(rotated, table));
       log.info('secrets rotated');
     };
-    const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
-    /** Replaces the risk policy. Operations in flight keep theirs. */
-    const usePolicy = (next: RiskPolicy) => {
-      fingerprint.policyInUse.current = next;
-      metrics.recordContents({ policy: next.id });
+    /** Replaces the content of the file with this name. Operations in flight keep theirs. */
+    const useFile = (name: string, content: FileContent) => {
+      for (const slice of slices) if (slice.file?.name === name) running.get(slice.name)?.useFile?.(content);
+      metrics.recordContents({ [name]: content.id });
     };
+    const examples = sandbox && pages ? pages.exampleCommands(graphqlUrl, sandbox.challengeUrl, names, config) : '';
     const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
-    return { ...addresses, examples, ready, rotate, usePolicy, recordReload: metrics.recordReload, stop };
+    return { ...addresses, slices, examples, ready, rotate, useFile, recordReload: metrics.recordReload, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-const LOOKUP_FAILS =
-  'A host name cannot be looked up because of our network: the resolver, a network policy, or the name. The known addresses are used for 5 minutes, and then every call fails.';
-
 // Parts of sandbox mode are loaded where they are used.
 const openSandbox = async ({ sandboxHost: host, sandboxPort: port }: Config) =>
   (await import('./sandbox/server.ts')).startSandbox({ host, port });
-
-/** Loads the pages for people. Each time that one is opened, the sandbox issues a challenge for it. */
-async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
-  const { GRAPHIQL_PATH, renderApolloSandbox, renderGraphiql } = await import('./explorer/pages.ts');
-  const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
-  return new Map([
-    [GRAPHQL_PATH, async () => renderApolloSandbox(await operationsWith(issueChallenge))],
-    [GRAPHIQL_PATH, async () => renderGraphiql(GRAPHQL_PATH, await operationsWith(issueChallenge))],
-  ]);
-}
-
-/** The settings and keys of attestations. Sandbox mode has defaults; live mode has none. */
-function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
-  if (upstreamMode === 'live') return attestation && { settings: attestation, keys: attestationKeys };
-  return { settings: attestation ?? SANDBOX_ATTESTATION, keys: [SANDBOX_ATTESTATION_KEY] };
-}

@@ -5,11 +5,13 @@ import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { ConfigError, unusedNames } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
+import { mismatch } from './config/values.ts';
 import { framesOf } from './errors.ts';
-import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
 import { createLogger } from './observability/logger.ts';
 import { exposureOf, listenProblem, summaryOf } from './settings/summary.ts';
-import { parseConfig, VARIABLES } from './settings/variables.ts';
+import { parseConfig, slicesOn, VARIABLES } from './settings/variables.ts';
+import type { FileContent, Slice } from './slice.ts';
+import { SLICES } from './slices.ts';
 
 /** The process: its configuration, its signals and its exit code. */
 
@@ -68,19 +70,20 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
-
-/** @throws ConfigError with every mistake of the policy */
-function readPolicy(path: string | undefined): RiskPolicy {
-  try {
-    return path === undefined ? DEFAULT_POLICY : loadPolicy(path);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(error.problems.map((problem) => `${VARIABLES.riskPolicyFile.name}: ${problem}`));
-  }
+/** The slices that the command line names; all without a name. */
+function chosenSlices(): readonly Slice[] {
+  const names = process.argv.slice(2);
+  const known: readonly Slice[] = SLICES;
+  const unknown = names.find((name) => !known.some((slice) => slice.name === name));
+  if (unknown === undefined) return names.length > 0 ? known.filter(({ name }) => names.includes(name)) : known;
+  const expected = `names of services, which are ${known.map(({ name }) => name).join(' and ')}`;
+  return refuseToStart('Invalid command line:', [mismatch('arguments', expected, JSON.stringify(unknown))]);
 }
 
-/** The configuration and the policy. If either is wrong, the process ends with every mistake of both. */
+const chosen = chosenSlices();
+const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'), SLICES, chosen);
+
+/** The configuration and the files of slices. If any is wrong, the process ends with every mistake of all. */
 function readAll() {
   const problems: string[] = [];
   const attempt = <Value>(read: () => Value): Value | undefined => {
@@ -93,9 +96,12 @@ function readAll() {
     }
   };
   const config = attempt(readConfig);
-  const path = config ? config.riskPolicyFile : process.env[VARIABLES.riskPolicyFile.name] || undefined;
-  const policy = attempt(() => readPolicy(path));
-  return config && policy ? { config, policy } : refuseToStart('Invalid configuration:', problems);
+  const files: Record<string, FileContent> = {};
+  for (const { file, variables } of config ? slicesOn(config, chosen) : chosen) {
+    const content = file && attempt(() => file.read(process.env[variables[file.path]?.name ?? ''] || undefined));
+    if (file && content) files[file.name] = content;
+  }
+  return config && problems.length === 0 ? { config, files } : refuseToStart('Invalid configuration:', problems);
 }
 
 function refuseToStart(headline: string, sentences: readonly string[]): never {
@@ -105,47 +111,57 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.exit(1);
 }
 
-const { config, policy } = readAll();
+const { config, files } = readAll();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
 // Tests keep a machine so busy that this process is late for no fault of its own.
 const maxDelayMs = Number(process.env['TEST_MAX_DELAY_MS']) || undefined;
-app = await createApp(config, log, policy, maxDelayMs).catch((error: unknown) => {
+app = await createApp(config, log, { slices: chosen, files, maxDelayMs }).catch((error: unknown) => {
   const problem = listenProblem(error, config);
   if (problem === undefined) throw error;
   return refuseToStart('The subgraph cannot listen:', [problem]);
 });
-log.info(summaryOf(config, policy.id));
-// The text behind the policy ids in kept lines. A sandbox's lines are not kept.
-log[config.upstreamMode === 'live' ? 'info' : 'debug'](
-  { policy: policy.id, policyText: policy.text },
-  'risk policy in use',
-);
-const exposure = exposureOf(config);
+const { url, graphqlUrl, examples, slices } = app;
+log.info(summaryOf(config, slices, files));
+/** The fields of a line about the content of a file, which explain its id in other lines. */
+const fieldsOf = (name: string, { id, text }: FileContent) => ({ [name]: id, [`${name}Text`]: text });
+for (const { file } of slices) {
+  const content = file && files[file.name];
+  // A sandbox's lines are not kept.
+  const level = config.upstreamMode === 'live' ? 'info' : 'debug';
+  if (file && content) log[level](fieldsOf(file.name, content), `${file.title} in use`);
+}
+const exposure = exposureOf(config, slices);
 if (exposure) log.warn(exposure);
 const unused = unusedNames(process.env, VARIABLES);
 if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
-const { url, graphqlUrl, examples } = app;
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 
-/** Watches a file, and uses its new content. A mistake in it is logged, and the old content stays in use. */
-function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Value, use: (next: Value) => void): void {
-  const refused = {
-    secrets: 'the new secrets cannot be used; the old ones stay in use',
-    policy: 'the new risk policy cannot be used; the old one stays in use',
-  };
+/** Watches files, and uses their new content. A mistake in it is logged, and the old content stays in use. */
+function watch<Value>(
+  name: string,
+  refused: string,
+  first: Value,
+  read: () => Value,
+  use: (next: Value) => void,
+): void {
   const useNext = (next: Value) => {
     use(next);
-    app?.recordReload(file, true);
+    app?.recordReload(name, true);
   };
   watchConfig(first, read, useNext, (problems) => {
-    app?.recordReload(file, false);
-    log?.error({ problems }, refused[file]);
+    app?.recordReload(name, false);
+    log?.error({ problems }, refused);
   });
 }
-// Watched separately: a bad policy must not block a secret rotation.
-watch('secrets', config, readConfig, app.rotate);
-const readNext = () => readPolicy(config.riskPolicyFile);
-watch('policy', policy, readNext, (next) => {
-  app?.usePolicy(next);
-  log?.info({ policy: next.id, policyText: next.text }, 'risk policy replaced');
-});
+// Watched separately: a mistake in another file must not block a secret rotation.
+watch('secrets', 'the new secrets cannot be used; the old ones stay in use', config, readConfig, app.rotate);
+for (const { file, variables } of slices) {
+  const content = file && files[file.name];
+  if (!file || !content) continue;
+  const { name, title, path } = file;
+  const read = () => file.read(process.env[variables[path]?.name ?? ''] || undefined);
+  watch(name, `the new ${title} cannot be used; the old one stays in use`, content, read, (next) => {
+    app?.useFile(name, next);
+    log?.info(fieldsOf(name, next), `${title} replaced`);
+  });
+}

@@ -1,27 +1,48 @@
-import { type ConstDirectiveNode, type DocumentNode, Kind, parse, print, specifiedDirectives, visit } from 'graphql';
-import { SUBGRAPH_DOCUMENT } from './subgraph.ts';
+import {
+  type ConstDirectiveNode,
+  concatAST,
+  type DocumentNode,
+  Kind,
+  parse,
+  print,
+  specifiedDirectives,
+  visit,
+} from 'graphql';
+import { SLICES } from './slices.ts';
+import { documentOf } from './subgraph.ts';
 
 /** `npm run schema` prints the schema for code generators, which know no directive of federation. */
 
+const NAMES = SLICES.map(({ name }) => name);
 const USAGE = `npm run -s schema              for clients of the graph
-npm run -s schema -- services  for services that call without a router, with _entities`;
+npm run -s schema -- services  for services that call without a router, with _entities
+Add ${NAMES.join(' or ')} for the schema of that service alone.`;
 
 /** Directives that every tool knows. */
 const STANDARD: ReadonlySet<string> = new Set(specifiedDirectives.map(({ name }) => name));
 
-const [audience = 'clients', ...others] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const [audience = 'clients', ...others] = words.filter((word) => !NAMES.some((name) => name === word));
 if (others.length > 0 || !['clients', 'services'].includes(audience)) {
   process.stderr.write(`${USAGE}\n`);
   process.exitCode = 1;
 } else {
   const isForClients = audience === 'clients';
-  const plain = visit(isForClients ? SUBGRAPH_DOCUMENT : withEntities(SUBGRAPH_DOCUMENT), {
+  const chosen = SLICES.filter(({ name }) => words.includes(name));
+  const document = documentOf(chosen.length > 0 ? chosen : SLICES);
+  const plain = visit(withQuery(isForClients ? document : withEntities(document)), {
     SchemaExtension: () => null,
     FieldDefinition: ({ directives }) =>
       isForClients && named('inaccessible', directives).length > 0 ? null : undefined,
     Directive: ({ name }) => (STANDARD.has(name.value) ? undefined : null),
   });
   process.stdout.write(`${print(plain)}\n`);
+}
+
+/** GraphQL requires a query. A subgraph without one of its own has the query that `@apollo/subgraph` adds for routers. */
+function withQuery(document: DocumentNode): DocumentNode {
+  if (document.definitions.some((type) => 'name' in type && type.name?.value === 'Query')) return document;
+  return concatAST([document, parse('type Query { _service: _Service! } type _Service { sdl: String! }')]);
 }
 
 /** With the field for references that `@apollo/subgraph` adds to the schema, and each kind of reference in the text of `_Any`. */
@@ -33,6 +54,7 @@ function withEntities(document: DocumentNode): DocumentNode {
       return resolvable === false ? [] : [{ name: type.name.value, keys: String(fields).split(' ') }];
     });
   });
+  if (references.length === 0) return document;
   const examples = references.map(({ name, keys }) => {
     const values = keys.map((key) => `, "${key}": "…"`).join('');
     return `- \`{ "__typename": "${name}"${values} }\``;

@@ -1,45 +1,52 @@
-import type { GraphQLSchemaModule } from '@apollo/subgraph';
-import { concatAST } from 'graphql';
-import type { CaptchaCaller } from './captcha/fail-open-budget.ts';
-import { type CaptchaContext, type CaptchaParts, CaptchaRequest, captchaResolvers } from './captcha/resolvers.ts';
-import type { FingerprintCaller } from './fingerprint/request.ts';
-import {
-  DeviceRequest,
-  type FingerprintContext,
-  type FingerprintParts,
-  fingerprintResolvers,
-} from './fingerprint/resolvers.ts';
-import { RequestContext } from './graphql/context.ts';
+import { concatAST, type DefinitionNode, type DocumentNode, Kind, visit } from 'graphql';
 import { DateTime, JSONObject } from './graphql/scalars.ts';
 import { buildSchema, typeDefs } from './graphql/schema.ts';
-import type { RequestScope } from './upstream/call.ts';
+import type { Slice } from './slice.ts';
 
-/** The slices of the subgraph: one line each in the schema and in the context of a request. */
+/** The subgraph of the slices that are on. */
 
-const MODULES: GraphQLSchemaModule[] = [
-  { typeDefs: typeDefs('schema.graphql'), resolvers: { DateTime, JSONObject } },
-  { typeDefs: typeDefs('fingerprint.graphql'), resolvers: fingerprintResolvers },
-  { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
-];
+const SHARED = typeDefs('schema.graphql');
+const SCALARS = { DateTime, JSONObject };
 
-export const SUBGRAPH_DOCUMENT = concatAST(MODULES.map(({ typeDefs }) => typeDefs));
-
-export const SUBGRAPH_SCHEMA = buildSchema(MODULES);
-
-export interface SubgraphParts {
-  readonly fingerprint: FingerprintParts;
-  readonly captcha: CaptchaParts;
-  readonly maxCost: number;
+/** Its SDL, with the shared scalars and the imported directives that these slices use. */
+export function documentOf(slices: readonly Slice[]): DocumentNode {
+  const own = concatAST(slices.map((slice) => slice.typeDefs));
+  const used = new Set<string>();
+  visit(own, {
+    Directive: ({ name }) => void used.add(`@${name.value}`),
+    NamedType: ({ name }) => void used.add(name.value),
+  });
+  const shared = visit(SHARED, {
+    ScalarTypeDefinition: ({ name }) => (used.has(name.value) ? undefined : null),
+    ListValue: (list) => ({
+      ...list,
+      values: list.values.filter((item) => 'value' in item && used.has(`${item.value}`)),
+    }),
+  });
+  return { kind: Kind.DOCUMENT, definitions: withMergedRoots([...shared.definitions, ...own.definitions]) };
 }
 
-/** The context of all resolvers of one GraphQL request. */
-export class SubgraphContext extends RequestContext implements FingerprintContext, CaptchaContext {
-  readonly fingerprint: DeviceRequest;
-  readonly captcha: CaptchaRequest;
+/** Merges the fields of each root type, of which GraphQL allows one definition. */
+function withMergedRoots(definitions: readonly DefinitionNode[]): DefinitionNode[] {
+  const roots = definitions.filter((one) => one.kind === Kind.OBJECT_TYPE_DEFINITION);
+  const isRoot = (name: string) => name === 'Query' || name === 'Mutation';
+  return definitions.flatMap((one) => {
+    if (one.kind !== Kind.OBJECT_TYPE_DEFINITION || !isRoot(one.name.value)) return [one];
+    const same = roots.filter(({ name }) => name.value === one.name.value);
+    return same[0] === one ? [{ ...one, fields: same.flatMap(({ fields = [] }) => fields) }] : [];
+  });
+}
 
-  constructor(parts: SubgraphParts, scope: RequestScope, caller: FingerprintCaller & CaptchaCaller) {
-    super(scope, caller, parts.maxCost);
-    this.fingerprint = new DeviceRequest(parts.fingerprint, this, caller);
-    this.captcha = new CaptchaRequest(parts.captcha, this, caller);
-  }
+export function schemaOf(slices: readonly Slice[]) {
+  const document = documentOf(slices);
+  const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
+  const resolvers = Object.fromEntries(
+    Object.entries(SCALARS).filter(([name]) =>
+      document.definitions.some((one) => one.kind === Kind.SCALAR_TYPE_DEFINITION && one.name.value === name),
+    ),
+  );
+  return buildSchema([
+    { typeDefs: document, resolvers },
+    ...slices.map((slice) => ({ typeDefs: nothing, resolvers: slice.resolvers })),
+  ]);
 }

@@ -15,17 +15,19 @@ const RULES = `
   observability: config, runtime, errors
   upstream: observability, config, runtime, errors
   graphql: upstream, observability, config, runtime, errors, schema.generated
-  fingerprint, captcha: graphql/context, upstream, observability, config, runtime, errors, schema.generated
+  server: graphql, observability, upstream, config, runtime, errors
+  slice: server/settings, graphql/context, upstream, observability, config
+  fingerprint, captcha: slice, server/settings, graphql/caller, graphql/context, graphql/schema, upstream, observability, config, runtime, errors, schema.generated
+  slices: slice, fingerprint/slice, captcha/slice
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  subgraph: fingerprint, captcha, graphql, upstream/call
-  print-schema: subgraph
-  server: graphql, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, config, runtime, errors
-  settings: server/settings, fingerprint/settings, captcha/settings, graphql/settings, upstream/settings, observability/settings, config, runtime
+  subgraph: slice, graphql
+  print-schema: subgraph, slices
+  settings: slice, slices, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config
-  app: settings, captcha, errors, explorer, fingerprint, observability, runtime, sandbox, server, subgraph, upstream
+  app: settings, slice, slices, subgraph, graphql/context, explorer, observability, runtime, sandbox, server, upstream
   explain-policy: config/parser, fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
-  main: app, config, settings, errors, fingerprint/policy, fingerprint/policy-format, observability/logger
+  main: app, slice, slices, config, settings, errors, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

@@ -1,4 +1,4 @@
-import type { Caller } from '../graphql/context.ts';
+import type { Requester } from '../graphql/caller.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -7,19 +7,13 @@ const FACTOR = 2;
 /** The number that may proceed in any case, once per process and for all captcha ids together. */
 const MINIMUM = 10;
 
-/** The captchas of one requester that may count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured. */
-const PER_MINUTE = { person: 3, network: 12, anonymous: Number.POSITIVE_INFINITY, untracked: Number.POSITIVE_INFINITY };
-
-export interface Requester {
-  readonly kind: keyof typeof PER_MINUTE;
-  /** Distinguishes it from others of its kind; empty for `anonymous` and `untracked`. */
-  readonly id: string;
-}
-
-export interface CaptchaCaller extends Caller {
-  /** The requester whose share of the allowance counts in an outage. */
-  readonly requester: Requester;
-}
+/** The captchas of one requester that may count or proceed in a minute. */
+const PER_MINUTE: Readonly<Record<Requester['kind'], number>> = {
+  person: 3,
+  network: 12,
+  anonymous: Number.POSITIVE_INFINITY,
+  untracked: Number.POSITIVE_INFINITY,
+};
 
 /** The verified passes of one minute, which begins with the first of them. */
 interface Minute {

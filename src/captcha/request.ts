@@ -1,4 +1,5 @@
 import { badUserInput } from '../errors.ts';
+import type { Caller } from '../graphql/caller.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
@@ -7,6 +8,14 @@ import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
 export interface Captcha extends Account {
   /** Signs the lot number. Never logged. */
   readonly captchaKey: string;
+}
+
+/** The requester of a verification and its purpose. */
+export interface Purpose {
+  /** Read only in an outage or after a pass. */
+  readonly caller: Pick<Caller, 'requester'>;
+  /** The audience of the attestation, if the input names one. Without `captchaIds` every captcha id counts. */
+  readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 
 /** A captcha id as it is configured, with the address of its region. */

@@ -1,13 +1,15 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import type { CaptchaValidation, Resolvers, ValidateCaptchaInput } from '../schema.generated.ts';
+import type { CallScope } from '../upstream/call.ts';
 import type { AttestationIssuer } from './attestation.ts';
-import type { CaptchaCaller } from './fail-open-budget.ts';
-import type { CaptchaService } from './service.ts';
+import type { Purpose } from './request.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** The parts that all requests share. */
-export interface CaptchaParts extends Pick<CaptchaService, 'validate' | 'maxCaptchas'> {
+export interface CaptchaParts {
+  readonly maxCaptchas: number;
+  validate(input: ValidateCaptchaInput, purpose: Purpose, scope: CallScope): Promise<CaptchaVerdict>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
 }
 
@@ -15,14 +17,12 @@ export interface CaptchaParts extends Pick<CaptchaService, 'validate' | 'maxCapt
 export class CaptchaRequest {
   readonly #parts: CaptchaParts;
   readonly #context: RequestContext;
-  readonly #caller: CaptchaCaller;
   readonly #attestations = new Map<CaptchaValidation, () => Promise<string | null>>();
   #captchas = 0;
 
-  constructor(parts: CaptchaParts, context: RequestContext, caller: CaptchaCaller) {
+  constructor(parts: CaptchaParts, context: RequestContext) {
     this.#parts = parts;
     this.#context = context;
-    this.#caller = caller;
   }
 
   /** Verifies a captcha. @throws OVERLOADED beyond the limit; NOT_CONFIGURED, BAD_USER_INPUT or FORBIDDEN */
@@ -36,8 +36,9 @@ export class CaptchaRequest {
       throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
     }
     // Before the verification, because that consumes the challenge.
-    const { audience, attest } = attestations.check(input, this.#caller.subject) ?? {};
-    const verdict = await this.#parts.validate(input, { caller: this.#caller, audience }, this.#context.scope);
+    const { caller, scope } = this.#context;
+    const { audience, attest } = attestations.check(input, caller.subject) ?? {};
+    const verdict = await this.#parts.validate(input, { caller, audience }, scope);
     if (attest) this.#attestations.set(verdict, () => attest(verdict));
     this.#context.operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
     return verdict;
@@ -51,15 +52,16 @@ export class CaptchaRequest {
   }
 }
 
-export interface CaptchaContext extends RequestContext {
-  readonly captcha: CaptchaRequest;
-}
+export const SLICE_NAME = 'captcha';
 
-const attestation = (verdict: CaptchaValidation, _args: unknown, { captcha }: CaptchaContext) =>
-  captcha.attest(verdict);
+// Safe: the slice of this name makes such parts.
+const partOf = (context: RequestContext) => context.partOf(SLICE_NAME) as CaptchaRequest;
 
-export const captchaResolvers: Resolvers<CaptchaContext> = {
-  Mutation: { validateCaptcha: (_root, { input }, { captcha }) => captcha.validate(input) },
+const attestation = (verdict: CaptchaValidation, _args: unknown, context: RequestContext) =>
+  partOf(context).attest(verdict);
+
+export const captchaResolvers: Resolvers<RequestContext> = {
+  Mutation: { validateCaptcha: (_root, { input }, context) => partOf(context).validate(input) },
   CaptchaPassed: { attestation },
   CaptchaFailed: { attestation },
   CaptchaIndeterminate: { attestation },

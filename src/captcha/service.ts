@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
+import type { RequestContext } from '../graphql/context.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
+import type { RunningSlice, StartOptions } from '../slice.ts';
 import type { CallScope } from '../upstream/call.ts';
-import { type SharedOptions, UpstreamClient } from '../upstream/client.ts';
+import { UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/prober.ts';
+import { addressOf } from '../upstream/settings.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
-import { type AttestationConfig, AttestationIssuer } from './attestation.ts';
+import { AttestationIssuer } from './attestation.ts';
 import { type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
-import { type CaptchaCaller, FailOpenBudget } from './fail-open-budget.ts';
-import type { CaptchaMetrics } from './metrics.ts';
-import { type Captcha, type ConfiguredCaptcha, prepareCaptcha, toBody, toRequest } from './request.ts';
-import type { CaptchaSettings } from './settings.ts';
+import { FailOpenBudget } from './fail-open-budget.ts';
+import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
+import { type Captcha, type Purpose, prepareCaptcha, toBody, toRequest } from './request.ts';
+import { CaptchaRequest } from './resolvers.ts';
+import type { CAPTCHA_VARIABLES, CaptchaSettings } from './settings.ts';
 import {
   type CaptchaVerdict,
   callEvidenceOf,
@@ -22,42 +26,50 @@ import {
   verdictOf,
 } from './verdict.ts';
 
-interface Purpose {
-  /** Read only in an outage or after a pass. */
-  readonly caller: Pick<CaptchaCaller, 'requester'>;
-  /** The audience of the attestation, if the input names one. Without `captchaIds` every captcha id counts. */
-  readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
-}
-
-type Options = SharedOptions &
-  Pick<CaptchaSettings, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'> & { readonly metrics: CaptchaMetrics };
+type Rows = typeof CAPTCHA_VARIABLES;
+type Log = StartOptions['shared']['log'];
 
 /** The captcha service, with the attestations of its verdicts. */
-export class CaptchaService {
+export class CaptchaService implements RunningSlice<Rows> {
   readonly upstream: UpstreamClient<Captcha>;
   readonly attestations: AttestationIssuer;
   readonly maxCaptchas: number;
-  readonly #options: Options;
+  readonly #policy: CaptchaSettings['captchaFailOpen'];
+  readonly #metrics: CaptchaMetrics;
+  readonly #log: Log;
   readonly #budget = new FailOpenBudget();
 
-  constructor(options: Options, captchas: readonly ConfiguredCaptcha[], attestation: AttestationConfig | undefined) {
-    const { metrics, captchaTimeoutMs: timeoutMs, maxCaptchas } = options;
-    this.#options = options;
-    this.maxCaptchas = maxCaptchas;
+  constructor({ settings, shared, registry }: StartOptions<Rows>) {
+    const metrics = createCaptchaMetrics(registry);
+    this.#metrics = metrics;
+    this.#log = shared.log;
+    this.#policy = settings.captchaFailOpen;
+    this.maxCaptchas = settings.maxCaptchas;
     this.upstream = new UpstreamClient({
-      ...options,
-      service: 'captcha',
-      accounts: captchas.map(prepareCaptcha),
+      ...shared,
+      accounts: captchasOf(settings),
       probeOf: captchaProbe,
       pathTemplate: VALIDATE_TEMPLATE,
-      timeoutMs,
+      timeoutMs: settings.captchaTimeoutMs,
     });
-    this.attestations = new AttestationIssuer(attestation, { captchas: this.upstream, metrics });
+    const { attestation, attestationKeys: keys } = settings;
+    this.attestations = new AttestationIssuer(attestation && { settings: attestation, keys }, {
+      captchas: this.upstream,
+      metrics,
+    });
   }
 
-  /** Replaces all captcha ids at once. Requests in flight keep theirs. */
-  replace(captchas: readonly ConfiguredCaptcha[]): void {
-    this.upstream.replace(captchas.map(prepareCaptcha));
+  forRequest(context: RequestContext): CaptchaRequest {
+    return new CaptchaRequest(this, context);
+  }
+
+  rotate(settings: CaptchaSettings): void {
+    this.upstream.replace(captchasOf(settings));
+    if (settings.attestationKeys.length > 0) this.attestations.replaceKeys(settings.attestationKeys);
+  }
+
+  jwks(): string | undefined {
+    return this.attestations.jwks;
   }
 
   /**
@@ -70,7 +82,7 @@ export class CaptchaService {
     { caller, audience }: Purpose,
     scope: CallScope,
   ): Promise<CaptchaVerdict> {
-    const { captchaFailOpen: policy, metrics } = this.#options;
+    const metrics = this.#metrics;
     const request = toRequest(input, this.upstream);
     const { id } = request.account;
     let verdict = await this.#verify(request, scope);
@@ -86,7 +98,12 @@ export class CaptchaService {
         if (!isTaken) metrics.recordLimitedCaptcha();
         return isTaken;
       };
-      verdict = indeterminate(verdict, { policy, hasWorked, isDown: this.#isDown(id, audience), takeAllowance });
+      verdict = indeterminate(verdict, {
+        policy: this.#policy,
+        hasWorked,
+        isDown: this.#isDown(id, audience),
+        takeAllowance,
+      });
     }
     metrics.recordVerdict(verdict);
     return verdict;
@@ -107,7 +124,7 @@ export class CaptchaService {
   }
 
   async #verify({ account, lotNumber, body }: ReturnType<typeof toRequest>, scope: CallScope) {
-    const { log } = this.#options;
+    const log = this.#log;
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {
       return await this.upstream.call({ account, body, scope }, (received) => {
@@ -130,6 +147,11 @@ export class CaptchaService {
   }
 }
 
+const captchasOf = (settings: CaptchaSettings) =>
+  settings.captchaConfigurations.map((one) =>
+    prepareCaptcha({ ...one, baseUrl: addressOf(one.region, settings[`captchaUrl${one.region}`]) }),
+  );
+
 /** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
@@ -137,7 +159,7 @@ function logProblems(
   { status, json, unreadable }: UpstreamResponse,
   lotNumber: string,
   ids: { requestId: string; account: string },
-  log: Options['log'],
+  log: Log,
 ): void {
   const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
   if (verdict.__typename === 'CaptchaFailed') {

@@ -12,6 +12,7 @@ import {
   type Table,
   type Values,
 } from '../config/values.ts';
+import type { SERVER_VARIABLES } from '../server/settings.ts';
 import { quota, region, timeoutMs } from '../upstream/settings.ts';
 
 /** The variables of the captcha service and of attestations, and the rules between them. */
@@ -87,7 +88,7 @@ const attestationKeys = json.secretList(
 );
 
 export const CAPTCHA_VARIABLES = {
-  captchaConfigurations: { name: 'CAPTCHA_CONFIGURATIONS', ...captchas, live: 'required' },
+  captchaConfigurations: { name: 'CAPTCHA_CONFIGURATIONS', ...captchas, live: true },
   captchaUrlGLB: { name: 'CAPTCHA_URL_GLB', ...address },
   captchaUrlNA: { name: 'CAPTCHA_URL_NA', ...address },
   captchaUrlEU: { name: 'CAPTCHA_URL_EU', ...address },
@@ -96,7 +97,7 @@ export const CAPTCHA_VARIABLES = {
   maxCaptchas: { name: 'MAX_CAPTCHAS', ...integer(1, 100), default: '1' },
   captchaQuota: { name: 'CAPTCHA_QUOTA', ...quota },
   attestation: { name: 'ATTESTATION', ...attestation },
-  attestationKeys: { name: 'ATTESTATION_KEYS', ...attestationKeys, live: 'optional' },
+  attestationKeys: { name: 'ATTESTATION_KEYS', ...attestationKeys, live: true },
 } as const satisfies Table;
 
 export type CaptchaSettings = Values<typeof CAPTCHA_VARIABLES>;
@@ -112,9 +113,19 @@ export const SANDBOX_ATTESTATION_KEY = {
   d: Buffer.from('public-sandbox-key-worth-nothing').toString('base64url'),
 } as const;
 
-/** The rules of live mode. */
-export function captchaRules({ values, isSet, refuse }: RuleInput<typeof CAPTCHA_VARIABLES>): void {
-  const { captchaConfigurations: list = [], attestationKeys = [], attestation } = values;
+export function captchaRules(
+  { values, isSet, refuse }: RuleInput<typeof CAPTCHA_VARIABLES & typeof SERVER_VARIABLES>,
+  isLive: boolean,
+): void {
+  const { captchaConfigurations: list = [], attestationKeys = [], attestation, trustedHeaders } = values;
+  // Every request for such an audience would be refused.
+  const isNameless = trustedHeaders ? trustedHeaders.subject === undefined : !isSet('trustedHeaders');
+  for (const { id, subject } of attestation?.audiences ?? []) {
+    const person = `"subject" in TRUSTED_HEADERS for the audience "${id}", or "subject":"optional" for it`;
+    refuse(isNameless && subject === 'required', 'attestation', person, 'neither');
+  }
+  if (!isLive) return;
+
   for (const { region } of list) {
     const key = `captchaUrl${region}` as const;
     refuse(!isSet(key), key, address.expected, `nothing, although region ${region} is in use`);

@@ -21,11 +21,11 @@ export interface RuleInput<Rows extends Table> {
   /** The values that could be read. */
   readonly values: Partial<Values<Rows>>;
   /** Is it in the environment, even if it could not be read? */
-  readonly isSet: (key: keyof Rows) => boolean;
+  isSet(key: keyof Rows): boolean;
   /** Adds a sentence if a rule is broken, unless it was added before. */
-  readonly refuse: (isBroken: boolean, key: keyof Rows, expected: string, got: string) => void;
+  refuse(isBroken: boolean, key: keyof Rows, expected: string, got: string): void;
   /** Adds a sentence for each value that the documentation shows in place of the operator's own. */
-  readonly refusePlaceholders: () => void;
+  refusePlaceholders(): void;
 }
 
 /** Reads the environment, where empty means not set. @throws ConfigError with every mistake at once and no secret */

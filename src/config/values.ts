@@ -19,8 +19,8 @@ export interface Variable extends Kind {
   readonly name: string;
   /** The text that is read if the variable is not set, as an operator would write it. */
   readonly default?: string;
-  /** Only for live mode, which needs it if it is required. The sandbox refuses it. */
-  readonly live?: 'required' | 'optional';
+  /** Only for live mode: the sandbox refuses it. */
+  readonly live?: true;
 }
 
 export type Table = Readonly<Record<string, Variable>>;

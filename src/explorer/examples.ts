@@ -84,13 +84,15 @@ mutation AttestCaptcha($attested: ValidateCaptchaInput!) {
 /** Issues a solved captcha challenge, with the names of the sandbox's response. */
 export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
 
-/** Every example as an operation that works as it is, because each captcha's has a challenge that was issued just now. */
-export async function operationsWith(issueChallenge: IssueChallenge): Promise<Example[]> {
+/** Every example of these services as an operation that works: each captcha's has a challenge that was issued just now. */
+export async function operationsWith(issueChallenge: IssueChallenge, services: readonly string[]): Promise<Example[]> {
+  const devices = services.includes('fingerprint') ? [DEVICE, JUDGEMENT, STORED_JUDGEMENT, CATALOGUE] : [];
+  if (!services.includes('captcha')) return devices;
   const [input, other] = await Promise.all([solvedInput(issueChallenge), solvedInput(issueChallenge)]);
   const attested = { ...other, audience: 'orders', action: 'placeOrder' };
   const captcha = { document: CAPTCHA, variables: { input } };
   const attestation = { document: ATTESTATION, variables: { attested } };
-  return [DEVICE, JUDGEMENT, STORED_JUDGEMENT, CATALOGUE, captcha, attestation];
+  return [...devices, captcha, attestation];
 }
 
 /** The values of a captcha that was solved just now, with the names of `ValidateCaptchaInput`. */
@@ -111,22 +113,25 @@ const FIELD_NAMES = [
 export function exampleCommands(
   graphqlUrl: string,
   challengeUrl: string,
+  upstreams: readonly string[],
   { routerSecrets, services }: { readonly routerSecrets: readonly unknown[]; readonly services: readonly unknown[] },
 ): string {
   const isRouter = routerSecrets.length > 0;
   const hasSecrets = isRouter || services.length > 0;
   const header = isRouter ? 'Router-Authorization:' : 'Authorization: Bearer';
   const post = `curl -s ${graphqlUrl} -H 'content-type: application/json'${hasSecrets ? ` -H "${header} $SECRET"` : ''}`;
-  const commands = [DEVICE, CATALOGUE].map(({ document, variables }) => {
+  const commands: [title: string, command: string][] = [];
+  for (const { document, variables } of upstreams.includes('fingerprint') ? [DEVICE, CATALOGUE] : []) {
     const { title, query } = partsOf(document);
-    return [title, `${post} -d '${JSON.stringify({ query, variables })}'`];
-  });
+    commands.push([title, `${post} -d '${JSON.stringify({ query, variables })}'`]);
+  }
   // A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
   // response to those of the schema, and sends them as the input of the mutation.
   const { title, query } = partsOf(CAPTCHA);
   const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
   const wrap = `s/.*/{"query":${JSON.stringify(query)},"variables":{"input":&}}/`;
-  commands.push([title, `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`]);
+  if (upstreams.includes('captcha'))
+    commands.push([title, `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`]);
   const setting = `SECRET='${isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES'}'`;
   if (hasSecrets) commands.unshift(['Put your secret here first', setting]);
   return commands.flat().join('\n\n');

@@ -1,7 +1,19 @@
-import type { Example } from './examples.ts';
+import { type Example, exampleCommands, operationsWith } from './examples.ts';
+
+export { exampleCommands };
 
 /** The path of GraphiQL, which needs nothing from the internet. */
 export const GRAPHIQL_PATH = '/graphiql';
+
+/** The pages of sandbox mode by their paths. Each time that a page is opened, the sandbox issues challenges for it. */
+export function createPages(graphqlPath: string, challengeUrl: string, services: readonly string[]) {
+  const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
+  const operations = () => operationsWith(issueChallenge, services);
+  return new Map([
+    [graphqlPath, async () => renderApolloSandbox(await operations())],
+    [GRAPHIQL_PATH, async () => renderGraphiql(graphqlPath, await operations())],
+  ]);
+}
 
 /**
  * Apollo Sandbox with these operations, in one document, because it opens with one tab only. Its script comes from

@@ -1,6 +1,7 @@
+import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalLevel } from '../schema.generated.ts';
-import { CLIENT_TYPES, type MetadataKey } from './contract.ts';
+import { CLIENT_TYPES } from './contract.ts';
 
 /** How a device can differ from the document, which has one level and one confidence for each signal. */
 const DRIFTS = ['unknown_signal', 'level', 'confidence', 'client_type'] as const;
@@ -11,7 +12,11 @@ type Decided = { readonly clientType: DeviceClientType; readonly eventType?: str
 
 export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 
-export function createFingerprintMetrics({ counter, counterOf, onCollect }: MetricsRegistry) {
+/** @param headers the trusted headers that can overrule an argument, by the key that they describe */
+export function createFingerprintMetrics(
+  { counter, counterOf, onCollect }: MetricsRegistry,
+  headers: Partial<Record<MetadataKey | 'ipAddr', unknown>> = {},
+) {
   const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations looked up');
   const calls = counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens');
   const shortened = counter('reports_shortened_total', 'Devices that reported more about themselves than is kept');
@@ -22,6 +27,12 @@ export function createFingerprintMetrics({ counter, counterOf, onCollect }: Metr
   const judged = 'Judgements that were sealed, opened, or could not be opened';
   const dropped = 'Arguments that a trusted header overruled, by key';
 
+  const recordDroppedMetadata = counterOf<MetadataKey>('metadata_dropped_total', dropped, 'key');
+  // An alert sees an increase only in a series that began at 0.
+  for (const key of TRUSTED_KEYS) {
+    const isAddress = key === 'ipAddrV4' || key === 'ipAddrV6';
+    if (headers[key] || (isAddress && headers.ipAddr)) recordDroppedMetadata(key, 0);
+  }
   /** Signals since the last scrape, because a counter builds a key from its labels at each increment. */
   const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
   onCollect(() => {
@@ -54,6 +65,6 @@ export function createFingerprintMetrics({ counter, counterOf, onCollect }: Metr
           for (const clientType of Object.values(CLIENT_TYPES)) recordDecision(decision, isShadow, { clientType }, 0);
       }),
     recordJudgement: counterOf('judgements_total', judged, 'outcome', ['sealed', 'opened', 'unreadable']),
-    recordDroppedMetadata: counterOf<MetadataKey>('metadata_dropped_total', dropped, 'key'),
+    recordDroppedMetadata,
   };
 }

@@ -1,24 +1,10 @@
 import { badUserInput } from '../errors.ts';
-import type { Caller } from '../graphql/context.ts';
+import type { MetadataKey, TrustedMetadata } from '../graphql/caller.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, QUERY_TEMPLATE } from './contract.ts';
-
-/** The client as trusted headers describe it: an entry for each configured header. */
-export type TrustedMetadata = readonly {
-  readonly keys: readonly MetadataKey[];
-  /** Undefined if the header is absent or malformed. */
-  readonly found: Partial<Record<MetadataKey, string>> | undefined;
-  /** May an argument stand in for a header that is absent? Otherwise the header alone counts. */
-  readonly isReplaceable: boolean;
-}[];
-
-export interface FingerprintCaller extends Caller {
-  /** The client, as trusted headers describe it. Empty if no header is configured for it. */
-  readonly metadata: TrustedMetadata;
-}
+import { EVENT_TYPE, METADATA_KEYS, QUERY_TEMPLATE } from './contract.ts';
 
 /** Metadata with the trusted headers, and the keys of the arguments that these overrule. */
 export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {

@@ -9,17 +9,19 @@ import type {
   Resolvers,
   Signal,
 } from '../schema.generated.ts';
+import type { CallScope } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';
 import type { PolicyInUse } from './policy.ts';
-import { type FingerprintCaller, type FingerprintRequest, toRequest, withTrusted } from './request.ts';
+import { type FingerprintRequest, toRequest, withTrusted } from './request.ts';
 import { type Judgements, judgementOf, noSealingKeys } from './sealed-judgement.ts';
-import type { FingerprintService } from './service.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** The parts that all requests share. */
-export interface FingerprintParts extends Pick<FingerprintService, 'query' | 'maxUpstreamCalls'> {
+export interface FingerprintParts {
+  readonly maxUpstreamCalls: number;
+  query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome>;
   readonly upstream: Pick<UpstreamClient, 'find'>;
   readonly policyInUse: Pick<PolicyInUse, 'current' | 'decide'>;
   readonly judgements: Pick<Judgements, 'hasKeys' | 'seal' | 'open'>;
@@ -30,7 +32,6 @@ export interface FingerprintParts extends Pick<FingerprintService, 'query' | 'ma
 export class DeviceRequest {
   readonly #parts: FingerprintParts;
   readonly #context: RequestContext;
-  readonly #caller: FingerprintCaller;
   #loader: DataLoader<FingerprintRequest, FingerprintOutcome, string> | undefined;
   #calls = 0;
   readonly #policy: PolicyInUse['current'];
@@ -40,16 +41,15 @@ export class DeviceRequest {
   readonly #devices = new Map<DeviceJudgement, JudgedDevice>();
   readonly #sealed = new Map<DeviceJudgement, string | DeviceTrustError>();
 
-  constructor(parts: FingerprintParts, context: RequestContext, caller: FingerprintCaller) {
+  constructor(parts: FingerprintParts, context: RequestContext) {
     this.#parts = parts;
     this.#context = context;
-    this.#caller = caller;
     this.#policy = parts.policyInUse.current;
   }
 
   /** Looks up the device of the caller's client, which trusted headers may describe. */
   device(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
-    const { metadata, dropped } = withTrusted(args.metadata, this.#caller.metadata);
+    const { metadata, dropped } = withTrusted(args.metadata, this.#context.caller.metadata);
     for (const key of dropped) this.#parts.metrics.recordDroppedMetadata(key, 1);
     return this.lookUp({ ...args, metadata });
   }
@@ -93,7 +93,7 @@ export class DeviceRequest {
     const known = this.#judgements.get(device);
     if (known) return known;
     // Sound: `decisionOf` and `sealedOf` add the rest where it is selected.
-    const judgement = judgementOf(device, this.#caller.subject, null) as DeviceJudgement;
+    const judgement = judgementOf(device, this.#context.caller.subject, null) as DeviceJudgement;
     this.#judgements.set(device, judgement);
     this.#devices.set(judgement, device);
     return judgement;
@@ -118,46 +118,48 @@ export class DeviceRequest {
     if (!device) return judgement.sealed;
     const known = this.#sealed.get(judgement);
     // Errors too, because one request can select one under hundreds of aliases.
-    const sealed = known ?? this.#parts.judgements.seal(judgementOf(device, this.#caller.subject, this.decide(device)));
+    const sealed =
+      known ?? this.#parts.judgements.seal(judgementOf(device, this.#context.caller.subject, this.decide(device)));
     this.#sealed.set(judgement, sealed);
     if (sealed instanceof DeviceTrustError) throw sealed;
     return sealed;
   }
 }
 
-export interface FingerprintContext extends RequestContext {
-  readonly fingerprint: DeviceRequest;
-}
+export const SLICE_NAME = 'fingerprint';
 
-export const fingerprintResolvers: Resolvers<FingerprintContext> = {
+// Safe: the slice of this name makes such parts.
+const partOf = (context: RequestContext) => context.partOf(SLICE_NAME) as DeviceRequest;
+
+export const fingerprintResolvers: Resolvers<RequestContext> = {
   Query: {
-    deviceFingerprint: (_root, args, { fingerprint }) => fingerprint.device(args),
+    deviceFingerprint: (_root, args, context) => partOf(context).device(args),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: async (reference, { fingerprint }) => {
+    __resolveReference: async (reference, context) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
       // trusted headers are about the viewer, not the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const outcome = await fingerprint.lookUp({ token, publicKey });
+      const outcome = await partOf(context).lookUp({ token, publicKey });
       // A reference has no union for a rejection.
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types have only the fields of the graph.
-    decision: (device, _args, { fingerprint }) => fingerprint.decide(device as JudgedDevice),
-    judgement: (device, _args, { fingerprint }) => fingerprint.judge(device as JudgedDevice),
+    decision: (device, _args, context) => partOf(context).decide(device as JudgedDevice),
+    judgement: (device, _args, context) => partOf(context).judge(device as JudgedDevice),
     signals,
   },
   DeviceJudgement: {
-    __resolveReference: ({ sealed }, { fingerprint }) => {
+    __resolveReference: ({ sealed }, context) => {
       if (typeof sealed !== 'string') throw badUserInput('sealed', 'a string', 'something else');
-      return fingerprint.openJudgement(sealed);
+      return partOf(context).openJudgement(sealed);
     },
-    decision: (judgement, _args, { fingerprint }) => fingerprint.decisionOf(judgement),
-    sealed: (judgement, _args, { fingerprint }) => fingerprint.sealedOf(judgement),
+    decision: (judgement, _args, context) => partOf(context).decisionOf(judgement),
+    sealed: (judgement, _args, context) => partOf(context).sealedOf(judgement),
     signals,
   },
 };

@@ -1,53 +1,59 @@
+import type { RequestContext } from '../graphql/context.ts';
+import type { RunningSlice, StartOptions } from '../slice.ts';
 import type { Account, CallScope } from '../upstream/call.ts';
-import { type SharedOptions, UpstreamClient } from '../upstream/client.ts';
+import { UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/prober.ts';
+import { addressOf } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
-import type { Drift, FingerprintMetrics } from './metrics.ts';
+import { createFingerprintMetrics, type Drift, type FingerprintMetrics } from './metrics.ts';
 import { type FingerprintOutcome, probeResultOf, toOutcome, toRejection } from './outcome.ts';
-import { PolicyInUse, type RiskPolicy } from './policy.ts';
-import { type ConfiguredApplication, type FingerprintRequest, prepareApplication, toBody } from './request.ts';
-import { Judgements, type SealingKey } from './sealed-judgement.ts';
-import type { FingerprintSettings } from './settings.ts';
+import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './policy.ts';
+import { type FingerprintRequest, prepareApplication, toBody } from './request.ts';
+import { DeviceRequest } from './resolvers.ts';
+import { Judgements } from './sealed-judgement.ts';
+import type { FINGERPRINT_VARIABLES, FingerprintSettings } from './settings.ts';
 
-type Options = SharedOptions &
-  Pick<FingerprintSettings, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'> & { readonly metrics: FingerprintMetrics };
+type Rows = typeof FINGERPRINT_VARIABLES;
 
 /** The fingerprint service, with the policy and the judgements about its devices. */
-export class FingerprintService {
+export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
   readonly upstream: UpstreamClient;
   readonly policyInUse: PolicyInUse;
   readonly judgements: Judgements;
   readonly metrics: FingerprintMetrics;
   readonly maxUpstreamCalls: number;
-  readonly #log: Options['log'];
+  readonly #log: StartOptions['shared']['log'];
   /** The drifts that the log has named. */
   readonly #named = new Set<string>();
 
-  constructor(
-    options: Options,
-    applications: readonly ConfiguredApplication[],
-    sealingKeys: readonly SealingKey[],
-    policy: RiskPolicy,
-  ) {
-    const { metrics, log, fingerprintTimeoutMs: timeoutMs, maxUpstreamCalls } = options;
+  constructor({ settings, file: policy = DEFAULT_POLICY, shared, registry }: StartOptions<Rows, RiskPolicy>) {
+    const metrics = createFingerprintMetrics(registry, settings.trustedHeaders?.metadata);
     this.metrics = metrics;
-    this.#log = log;
-    this.maxUpstreamCalls = maxUpstreamCalls;
+    this.#log = shared.log;
+    this.maxUpstreamCalls = settings.maxUpstreamCalls;
     this.upstream = new UpstreamClient({
-      ...options,
-      service: 'fingerprint',
-      accounts: applications.map(prepareApplication),
+      ...shared,
+      accounts: applicationsOf(settings),
       probeOf: fingerprintProbe,
       pathTemplate: QUERY_TEMPLATE,
-      timeoutMs,
+      timeoutMs: settings.fingerprintTimeoutMs,
+      onCall: metrics.recordSentCall,
     });
     this.policyInUse = new PolicyInUse(policy, metrics);
-    this.judgements = new Judgements(sealingKeys, metrics);
+    this.judgements = new Judgements(settings.sealingKeys, metrics);
   }
 
-  /** Replaces all applications at once. Requests in flight keep theirs. */
-  replace(applications: readonly ConfiguredApplication[]): void {
-    this.upstream.replace(applications.map(prepareApplication));
+  forRequest(context: RequestContext): DeviceRequest {
+    return new DeviceRequest(this, context);
+  }
+
+  rotate(settings: FingerprintSettings): void {
+    this.upstream.replace(applicationsOf(settings));
+    if (settings.sealingKeys.length > 0) this.judgements.replaceKeys(settings.sealingKeys);
+  }
+
+  useFile(policy: RiskPolicy): void {
+    this.policyInUse.current = policy;
   }
 
   /** Looks up one token, and counts its signals. @throws see `UpstreamClient.call` */
@@ -81,6 +87,11 @@ export class FingerprintService {
     this.#log.warn({ cause }, 'the fingerprint service sent an undocumented value');
   }
 }
+
+const applicationsOf = (settings: FingerprintSettings) =>
+  settings.fingerprintApplications.map((one) =>
+    prepareApplication({ ...one, baseUrl: addressOf(one.region, settings[`fingerprintUrl${one.region}`]) }),
+  );
 
 /** A word like those of the document: nothing else is kept or logged. */
 const PLAIN_WORD = /^[\w/.-]{1,48}$/;

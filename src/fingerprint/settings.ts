@@ -24,7 +24,7 @@ const sealingKeys = secretList(
 );
 
 export const FINGERPRINT_VARIABLES = {
-  fingerprintApplications: { name: 'FINGERPRINT_APPLICATIONS', ...applications, live: 'required' },
+  fingerprintApplications: { name: 'FINGERPRINT_APPLICATIONS', ...applications, live: true },
   fingerprintUrlGLB: { name: 'FINGERPRINT_URL_GLB', ...address },
   fingerprintUrlNA: { name: 'FINGERPRINT_URL_NA', ...address },
   fingerprintUrlEU: { name: 'FINGERPRINT_URL_EU', ...address },
@@ -32,7 +32,7 @@ export const FINGERPRINT_VARIABLES = {
   maxUpstreamCalls: { name: 'MAX_UPSTREAM_CALLS', ...integer(1, 10_000), default: '100' },
   fingerprintQuota: { name: 'FINGERPRINT_QUOTA', ...quota },
   riskPolicyFile: { name: 'RISK_POLICY_FILE', ...anyText('the path of a JSON file') },
-  sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys, live: 'optional' },
+  sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys, live: true },
 } as const satisfies Table;
 
 export type FingerprintSettings = Values<typeof FINGERPRINT_VARIABLES>;
@@ -44,7 +44,6 @@ export const SANDBOX_SEALING_KEY = {
   kid: 'sandbox',
 } as const;
 
-/** The rules of live mode. */
 export function fingerprintRules({ values, isSet, refuse }: RuleInput<typeof FINGERPRINT_VARIABLES>): void {
   const { fingerprintApplications: list = [], sealingKeys = [] } = values;
   for (const { region } of list) {

@@ -1,31 +1,44 @@
 import type { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { RequestScope } from '../upstream/call.ts';
+import type { Caller } from './caller.ts';
 import { CostBudget } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
 
-export interface Caller {
-  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
-  readonly name: string;
-  /** The person behind the request, from the trusted header; undefined without one. */
-  readonly subject: string | undefined;
-  /** Undefined if scopes are not enforced. */
-  readonly scopes: ReadonlySet<string> | undefined;
+/** Makes the part of a slice in a request. */
+export interface PartMaker {
+  forRequest(context: RequestContext): object;
 }
 
-/** The engine's part of a context. Resolvers get a shallow copy: no field is `#private`, and counters are in objects. */
+/** The context of a request. Resolvers get a shallow copy: no field is `#private`, and counters are in objects. */
 export class RequestContext {
   readonly scope: RequestScope;
   readonly operation: Operation;
   readonly caller: Caller;
   readonly cost: CostBudget;
   private readonly refused = { fields: 0 };
+  private readonly slices: ReadonlyMap<string, PartMaker>;
+  private readonly parts: Record<string, object> = {};
 
-  constructor(scope: RequestScope, caller: Caller, maxCost: number) {
+  constructor(
+    scope: RequestScope,
+    caller: Caller,
+    maxCost: number,
+    slices: ReadonlyMap<string, PartMaker> = new Map(),
+  ) {
     this.scope = scope;
     this.operation = scope.operation;
     this.caller = caller;
     this.cost = new CostBudget(maxCost);
+    this.slices = slices;
+  }
+
+  /** The part of a slice in this request, which is made when a resolver first asks for it. */
+  partOf(slice: string): object {
+    const part = this.parts[slice] ?? this.slices.get(slice)?.forRequest(this);
+    if (!part) throw new Error(`expected a slice that is on, but got ${slice}`);
+    this.parts[slice] = part;
+    return part;
   }
 
   /** May the caller read data with the tag `risk`? Then the log names the person. */

@@ -41,7 +41,8 @@ function printSdlOnce(schema: GraphQLSchema): GraphQLSchema {
  */
 function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
-  if (!field) throw new Error('expected a subgraph schema with an _entities field, but got one without');
+  // A schema without entities has no such field.
+  if (!field) return schema;
   const resolvers = referenceResolversOf(schema);
 
   async function resolveOne(representation: unknown, context: RequestContext, info: GraphQLResolveInfo) {

@@ -1,5 +1,6 @@
 import type { GraphQLReferenceResolver } from '@apollo/subgraph';
 import {
+  type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
   type GraphQLField,
@@ -8,6 +9,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   isObjectType,
+  visit,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from './context.ts';
@@ -28,6 +30,16 @@ export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
 
 function isRisk({ astNode, extensionASTNodes = [] }: GraphQLNamedType): boolean {
   return [astNode, ...extensionASTNodes].some(hasTag);
+}
+
+/** Does a part of this SDL have the tag `risk`? */
+export function hasRisk(document: DocumentNode): boolean {
+  let isFound = false;
+  const look = (node: Parameters<typeof hasTag>[0]) => {
+    isFound ||= hasTag(node);
+  };
+  visit(document, { FieldDefinition: look, ObjectTypeDefinition: look });
+  return isFound;
 }
 
 /** Does this definition of the SDL have the tag `risk`? */

@@ -51,7 +51,6 @@ function createRegistry() {
 /** In seconds, beyond the longest deadline. A bucket ends at the objective, 2, and at the default deadlines, 3 and 5. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10];
 const REFUSALS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'];
-const FILES = ['secrets', 'policy'] as const;
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -79,7 +78,6 @@ export function createMetrics() {
   const time = gauge('time_seconds', 'The clock of this machine, in seconds since 1970');
   const build = { version: packageJson.version, node: process.versions.node };
   gauge('build_info', '1, with the version of this subgraph and of Node', 'version', 'node').set(build, 1);
-  for (const file of FILES) newestInUse.set({ file }, 1);
 
   const contents: Record<string, string> = {};
   onCollect(() => {
@@ -102,7 +100,7 @@ export function createMetrics() {
     },
     recordRefusal: counterOf('requests_refused_total', refused, 'code', REFUSALS),
     /** Is the newest content of these files in use? If not, the next start will refuse it. */
-    recordReload: (file: (typeof FILES)[number], isInUse: boolean) => newestInUse.set({ file }, Number(isInUse)),
+    recordReload: (file: string, isInUse: boolean) => newestInUse.set({ file }, Number(isInUse)),
     /** The hash of each content in use. */
     recordContents: (hashes: Readonly<Record<string, string>>) => Object.assign(contents, hashes),
     recordFailedLookup: () => failedLookups.inc(),

@@ -26,7 +26,7 @@ export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
 /** The target of a call without its ids: the template of the path has names in their place. */
-type CallTarget = Readonly<Record<'service' | 'region' | 'origin' | 'pathTemplate', string>>;
+type CallTarget = Readonly<Record<'service' | 'origin' | 'pathTemplate', string> & { region: string | undefined }>;
 
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */

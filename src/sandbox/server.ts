@@ -1,10 +1,11 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { VALIDATE_TEMPLATE } from '../captcha/contract.ts';
+import type { CaptchaSettings } from '../captcha/settings.ts';
 import { QUERY_TEMPLATE } from '../fingerprint/contract.ts';
 import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, type SandboxApplication, type SandboxCaptcha } from './accounts.ts';
+import { SANDBOX_CAPTCHAS, type SandboxSettings, sandboxSettings } from './accounts.ts';
 import { type IssuedChallenge, issueChallenge, validateChallenge } from './captcha.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, send } from './http.ts';
@@ -12,9 +13,8 @@ import { type JsonResponse, send } from './http.ts';
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
   readonly urls: Readonly<Record<Region, string>>;
-  /** Every account, with the address of its region. The default ones are the first. */
-  readonly applications: readonly (SandboxApplication & { readonly baseUrl: string })[];
-  readonly captchas: readonly (SandboxCaptcha & { readonly baseUrl: string })[];
+  /** The settings of both services: their accounts, the default ones first, with their addresses and keys. */
+  readonly settingsFor: (given: Pick<CaptchaSettings, 'attestation'>) => SandboxSettings;
   /** A POST here returns a solved challenge of the default captcha id. */
   readonly challengeUrl: string;
   /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */
@@ -53,8 +53,7 @@ export async function startSandbox({ host = '127.0.0.1', port }: { host?: string
   }
   return {
     urls,
-    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
+    settingsFor: (given) => sandboxSettings(urls, given),
     challengeUrl: `${urls.GLB}${CHALLENGES_PATH}?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
     stop,
   };

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { CallerClass } from '../graphql/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { isService } from './callers.ts';
 
 /** The part of a shared capacity that one request or connection has reserved. */
 export interface Reservation {
@@ -10,8 +10,8 @@ export interface Reservation {
   release(): void;
 }
 
-/** Opens an empty reservation for a caller, by its name, which outlasts a rotation of its secret. */
-export type Reserve = (caller: string) => Reservation;
+/** Opens an empty reservation for a caller. */
+export type Reserve = (caller: CallerClass) => Reservation;
 
 /**
  * A capacity that all callers share. Services hold half of it at most (all without a router), and one service half of
@@ -22,19 +22,19 @@ export function shareCapacity(total: number, hasRouter: () => boolean): Reserve 
   let held = 0;
   let heldByServices = 0;
 
-  function hasRoom(caller: string, amount: number): boolean {
+  function hasRoom({ name, isService }: CallerClass, amount: number): boolean {
     if (held + amount > total) return false;
-    if (!isService(caller)) return true;
+    if (!isService) return true;
     const ofServices = hasRouter() ? total / 2 : total;
-    const own = (heldBy.get(caller) ?? 0) + amount;
+    const own = (heldBy.get(name) ?? 0) + amount;
     // If the capacity is one connection, a service may hold it.
     return heldByServices + amount <= Math.max(ofServices, 1) && own <= Math.max(ofServices / 2, 1);
   }
 
-  function add(caller: string, amount: number): void {
+  function add({ name, isService }: CallerClass, amount: number): void {
     held += amount;
-    if (isService(caller)) heldByServices += amount;
-    heldBy.set(caller, (heldBy.get(caller) ?? 0) + amount);
+    if (isService) heldByServices += amount;
+    heldBy.set(name, (heldBy.get(name) ?? 0) + amount);
   }
 
   return (caller) => {
@@ -85,7 +85,7 @@ export function limitConnections(
   limit: number,
   hasRouter: () => boolean,
   metrics?: Pick<Metrics, 'recordEviction'>,
-): (socket: Socket, caller: string) => boolean {
+): (socket: Socket, caller: CallerClass) => boolean {
   const reserve = shareCapacity(limit, hasRouter);
   let open = 0;
   /** Those of them without a caller yet, the oldest first. */

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { CaptchaCaller, Requester } from '../captcha/fail-open-budget.ts';
-import type { FingerprintCaller, TrustedMetadata } from '../fingerprint/request.ts';
+import type { Caller, Requester, TrustedMetadata } from '../graphql/caller.ts';
 import { ANYONE, ROUTER, type ServerSettings } from './settings.ts';
 import {
   createMetadataReader,
@@ -14,17 +13,11 @@ import {
 
 type CallerSecrets = Pick<ServerSettings, 'routerSecrets' | 'services'>;
 
-/** A caller with the parts that each slice reads. */
-export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;
-
 /** Every GraphQL request must present one of the secrets. If none is configured, access is open. */
 export interface CallerOptions extends CallerSecrets, Pick<ServerSettings, 'trustedHeaders'> {
   /** Are headers from this machine trusted if no secret is configured? For the sandbox, to try every feature. */
   readonly trustsLoopback?: boolean;
 }
-
-/** Is this the name of a service? Without any secret, every caller has the limits of the router. */
-export const isService = (caller: string): boolean => caller !== ROUTER && caller !== ANYONE;
 
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
 const BEARER = /^bearer +([!-~]+)$/i;
@@ -61,7 +54,7 @@ export function createCallers(options: CallerOptions) {
   function callerOf(
     { name, scopes }: Pick<Credential, 'name' | 'scopes'>,
     request: IncomingMessage | undefined,
-  ): IdentifiedCaller {
+  ): Caller {
     const { subject: header } = trustedHeaders;
     const subject = header !== undefined && request ? subjectOf(request, header) : undefined;
     const readMetadata = () => metadataOf?.(request) ?? [];
@@ -79,7 +72,7 @@ export function createCallers(options: CallerOptions) {
     replaceSecrets,
     hasRouter: () => routers.length > 0,
     /** The caller of a request. Undefined if it needs a known secret and presents none. */
-    identify: (request: IncomingMessage): IdentifiedCaller | undefined => {
+    identify: (request: IncomingMessage): Caller | undefined => {
       if (routers.length + services.length === 0) {
         const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
         // Otherwise every header counts as absent: an argument must not replace one that is ignored.
@@ -95,8 +88,9 @@ export function createCallers(options: CallerOptions) {
 }
 
 /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
-class KnownCaller implements IdentifiedCaller {
+class KnownCaller implements Caller {
   readonly name: string;
+  readonly isService: boolean;
   readonly subject: string | undefined;
   readonly scopes: ReadonlySet<string> | undefined;
   readonly #readMetadata: () => TrustedMetadata;
@@ -111,6 +105,7 @@ class KnownCaller implements IdentifiedCaller {
     headers: TrustedHeaders,
   ) {
     this.name = name;
+    this.isService = name !== ROUTER && name !== ANYONE;
     this.subject = subject;
     this.scopes = scopes;
     this.#readMetadata = readMetadata;

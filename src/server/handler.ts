@@ -4,6 +4,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
+import type { Caller } from '../graphql/caller.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
 import { inOrder, toErrors } from '../graphql/errors.ts';
@@ -14,11 +15,10 @@ import { isObject } from '../runtime/json.ts';
 import { RequestScope } from '../upstream/call.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits.ts';
-import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 import { ROUTER, type ServerSettings } from './settings.ts';
 
-export type CreateContext = (scope: RequestScope, caller: IdentifiedCaller) => RequestContext;
+export type CreateContext = (scope: RequestScope, caller: Caller) => RequestContext;
 
 export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'maxAnswerBytes'> {
   readonly apollo: ApolloServer<RequestContext>;
@@ -44,11 +44,11 @@ export async function handleGraphql(
   options: HandlerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  caller: IdentifiedCaller,
+  caller: Caller,
 ): Promise<void> {
   const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
   if (eventLoop.isOverloaded()) throw overloaded();
-  const body = options.reserveBody(caller.name);
+  const body = options.reserveBody(caller);
   try {
     const contentType = negotiateContentType(request.headers.accept);
     const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
@@ -65,7 +65,7 @@ export async function handleGraphql(
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
       operation.recordResult(result);
-      const unread = options.reserveAnswer(caller.name);
+      const unread = options.reserveAnswer(caller);
       if (!unread.take(bytes)) throw overloaded();
       try {
         send(response, status, { ...answer.headers, 'content-type': contentType }, text);

@@ -13,6 +13,9 @@ import { startApollo } from './apollo.ts';
 import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
 import { type CallerOptions, createCallers } from './callers.ts';
 import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
+
+export type { CreateContext };
+
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
 import { Listener } from './listener.ts';
 import type { ServerSettings } from './settings.ts';
@@ -103,7 +106,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
-      if (!listener.claim(request.socket, caller.name)) throw overloaded();
+      if (!listener.claim(request.socket, caller)) throw overloaded();
       return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
         // Without this line, a router that compresses its requests would fail silently.
         if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)

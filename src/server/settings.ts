@@ -12,7 +12,7 @@ import {
   type Table,
   type Values,
 } from '../config/values.ts';
-import { METADATA_KEYS, type MetadataKey } from '../fingerprint/contract.ts';
+import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
 import { RISK_SCOPE } from '../graphql/settings.ts';
 
 /** The variables of both ports and their limits, of the callers' secrets, and of the headers that are trusted. */
@@ -66,7 +66,7 @@ const header = matching(
 const from = oneOf(['header', 'header-or-argument']).optional();
 const metadatum = entryOf({ header, from }).optional();
 // Sound: Object.fromEntries forgets the names of the keys.
-const ofEachKey = Object.fromEntries(Object.keys(METADATA_KEYS).map((key) => [key, metadatum])) as Record<
+const ofEachKey = Object.fromEntries(TRUSTED_KEYS.map((key) => [key, metadatum])) as Record<
   MetadataKey,
   typeof metadatum
 >;

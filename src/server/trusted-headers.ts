@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Requester } from '../captcha/fail-open-budget.ts';
-import type { MetadataKey } from '../fingerprint/contract.ts';
-import type { FingerprintCaller, TrustedMetadata } from '../fingerprint/request.ts';
+import type { Caller, MetadataKey, Requester, TrustedMetadata } from '../graphql/caller.ts';
 import type { ServerSettings } from './settings.ts';
 
 /** The trusted headers by their content, in lower case. */
@@ -125,10 +123,7 @@ function fromIPv6(text: string): Found {
 }
 
 /** The requester: the person, else the network. A person's address does not count, because accounts cost more. */
-export function requesterOf(
-  caller: Pick<FingerprintCaller, 'subject' | 'metadata'>,
-  headers: TrustedHeaders,
-): Requester {
+export function requesterOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Requester {
   const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
   if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
   if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'untracked', id: '' };

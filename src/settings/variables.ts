@@ -1,73 +1,116 @@
-import { CAPTCHA_VARIABLES, captchaRules } from '../captcha/settings.ts';
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
 import { anyText, choice, port, type Table, type Values } from '../config/values.ts';
-import { FINGERPRINT_VARIABLES, fingerprintRules } from '../fingerprint/settings.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
 import { areTracesOff, LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
 import { SERVER_VARIABLES } from '../server/settings.ts';
-import { type Region, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
+import type { Slice } from '../slice.ts';
+import { SLICES, type SliceRows } from '../slices.ts';
+import { type QuotaLimits, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
 
-/** Every variable. The parser, the type `Config` and the check of names follow from the rows. `deploy/README.md` explains them. */
-export const VARIABLES = {
+const COMMON = {
   upstreamMode: { name: 'UPSTREAM_MODE', ...choice('live', 'sandbox'), default: 'live' },
   sandboxHost: { name: 'SANDBOX_HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
   sandboxPort: { name: 'SANDBOX_PORT', ...port(65_533), default: '4100' },
   ...SERVER_VARIABLES,
-  ...FINGERPRINT_VARIABLES,
-  ...CAPTCHA_VARIABLES,
   ...UPSTREAM_VARIABLES,
   ...COST_VARIABLES,
   ...LOG_VARIABLES,
   ...TRACING_VARIABLES,
 } as const satisfies Table;
 
-type Rows = typeof VARIABLES;
+type Rows = typeof COMMON & SliceRows;
 
 export type Config = Values<Rows>;
 
-/** The configuration of a server. @throws ConfigError */
-export function parseConfig(env: Environment, readFile: (path: string) => string): Config {
-  const config = readVariables(env, readFile, VARIABLES, rules);
+/** Every variable. The parser, the type `Config` and the check of names follow from the rows. `deploy/README.md` explains them. */
+export const VARIABLES = tableOf(SLICES);
+
+/** The variables of a subgraph that knows these slices. */
+export function tableOf(slices: readonly Slice[]): Rows {
+  // Safe: the rows of SLICES are those of the type, and no other slice may leave one out.
+  return Object.assign({}, COMMON, ...slices.map(({ variables }) => variables)) as Rows;
+}
+
+/**
+ * The configuration of a server.
+ *
+ * @param slices all that exist
+ * @param chosen those that may be on
+ * @throws ConfigError
+ */
+export function parseConfig(
+  env: Environment,
+  readFile: (path: string) => string,
+  slices: readonly Slice[] = SLICES,
+  chosen = slices,
+): Config {
+  const table = tableOf(slices);
+  const config = readVariables(env, readFile, table, (input) => addProblems(input, table, slices, chosen));
   return areTracesOff(env) ? { ...config, otlpEndpoint: undefined } : config;
 }
 
-// Sound: the keys of an object literal are those of its type.
-const ROWS = Object.entries(VARIABLES) as readonly (readonly [keyof Rows, Table[string]])[];
+/** The slices that are on with this configuration. The sandbox has accounts for each. */
+export function slicesOn(config: Config, chosen: readonly Slice[]): readonly Slice[] {
+  return config.upstreamMode === 'sandbox' ? chosen : chosen.filter((slice) => hasAccounts(slice, config));
+}
 
-function rules(input: RuleInput<Rows>): void {
-  const { values, isSet, refuse, refusePlaceholders } = input;
-  const { upstreamMode, port, adminPort, allowDirectAccess, trustedHeaders, attestation } = values;
-  const { routerSecrets = [], services = [] } = values;
+/** The quota of a slice; undefined without limits. */
+export function quotaOf({ quota }: Slice, config: Values<Table>): QuotaLimits | undefined {
+  // Safe: the variable of each quota has this type.
+  return config[quota] as QuotaLimits | undefined;
+}
+
+function hasAccounts({ accounts }: Slice, config: Values<Table>): boolean {
+  const list = config[accounts];
+  return Array.isArray(list) && list.length > 0;
+}
+
+function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice[], chosen: readonly Slice[]): void {
+  const { upstreamMode, port, adminPort, allowDirectAccess, routerSecrets = [], services = [] } = rows.values;
+  const isLive = upstreamMode === 'live';
+  // The same rules, with the variables of any slice.
+  const input: RuleInput<Table> = rows;
+  const { refuse } = input;
+  const isSet = (key: string) => input.isSet(key);
+  const nameOf = (key: string) => table[key]?.name ?? key;
 
   // Both ports belong to `HOST`.
   refuse(Boolean(port) && port === adminPort, 'adminPort', 'another port than PORT', `${port} for both`);
 
+  for (const slice of slices) {
+    const given = Object.keys(slice.variables).filter(isSet);
+    if (!chosen.includes(slice)) {
+      for (const key of given) refuse(true, key, `no value without the service ${slice.name}`, 'one');
+      continue;
+    }
+    const isHalf = isLive && given.length > 0 && !isSet(slice.accounts);
+    const [other = ''] = given;
+    refuse(isHalf, slice.accounts, `${table[slice.accounts]?.expected}`, `nothing, although ${nameOf(other)} is set`);
+    slice.rules(input, isLive);
+  }
+  const [first, ...others] = chosen.map(({ accounts }) => accounts);
+  const isNothing = isLive && !chosen.some(({ variables }) => Object.keys(variables).some(isSet));
+  const either = ['it', ...others.map(nameOf)].join(' or ');
+  if (first) refuse(isNothing, first, either, others.length > 0 ? 'neither' : 'nothing');
+
   // A store without a quota would have no effect.
-  const hasQuota = isSet('fingerprintQuota') || isSet('captchaQuota');
-  const quotas = 'FINGERPRINT_QUOTA or CAPTCHA_QUOTA as well';
-  refuse(isSet('quotaStoreUrl') && !hasQuota, 'quotaStoreUrl', quotas, 'neither');
+  const quotas = chosen.map(({ quota }) => quota);
+  const missing = `${quotas.map(nameOf).join(' or ')} as well`;
+  refuse(isSet('quotaStoreUrl') && !quotas.some(isSet), 'quotaStoreUrl', missing, 'neither');
 
   // A secret identifies its caller.
   for (const [index, { secret }] of services.entries())
     refuse(routerSecrets.includes(secret), 'services', 'no secret of ROUTER_SECRETS', `one at ${index}.secret`);
 
-  // Every request for such an audience would be refused.
-  const isNameless = trustedHeaders ? trustedHeaders.subject === undefined : !isSet('trustedHeaders');
-  for (const { id, subject } of attestation?.audiences ?? []) {
-    const person = `"subject" in TRUSTED_HEADERS for the audience "${id}", or "subject":"optional" for it`;
-    refuse(isNameless && subject === 'required', 'attestation', person, 'neither');
-  }
-
   // Real accounts are for the real services, and real keys never sign or seal an answer of the sandbox.
-  for (const [key, { live, expected }] of ROWS) {
-    const isReal = upstreamMode === 'sandbox' && live !== undefined && isSet(key);
-    refuse(isReal, key, 'no value with UPSTREAM_MODE=sandbox', 'one');
-    refuse(upstreamMode === 'live' && live === 'required' && !isSet(key), key, expected, 'nothing');
-  }
-  if (upstreamMode !== 'live') return;
-
-  fingerprintRules(input);
-  captchaRules(input);
+  for (const [key, { live }] of Object.entries(table))
+    refuse(
+      upstreamMode === 'sandbox' && live === true && isSet(key),
+      key,
+      'no value with UPSTREAM_MODE=sandbox',
+      'one',
+    );
+  if (!isLive) return;
 
   // Access is by secrets or direct.
   const hasSecrets = isSet('routerSecrets') || isSet('services');
@@ -76,18 +119,5 @@ function rules(input: RuleInput<Rows>): void {
   // Without a secret no caller is trusted, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
   refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
-  refusePlaceholders();
-}
-
-/** Joins each account of live mode with the address of its region, which a parsed configuration has. */
-export function accountsOf(config: Config) {
-  const addressOf = (service: 'fingerprint' | 'captcha', region: Region) => {
-    const baseUrl = config[`${service}Url${region}`];
-    if (baseUrl === undefined) throw new Error(`expected an address for region ${region}, but got none`);
-    return { baseUrl };
-  };
-  return {
-    applications: config.fingerprintApplications.map((one) => ({ ...one, ...addressOf('fingerprint', one.region) })),
-    captchas: config.captchaConfigurations.map((one) => ({ ...one, ...addressOf('captcha', one.region) })),
-  };
+  input.refusePlaceholders();
 }

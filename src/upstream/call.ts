@@ -14,8 +14,8 @@ export const CLIENT_HEADERS = {
 export interface Account {
   /** Its public id, which is no secret. */
   readonly id: string;
-  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
-  readonly region: string;
+  /** Each region has a bulkhead of its own: the failure of one must not affect another. Undefined if its service has none. */
+  readonly region?: string | undefined;
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;

@@ -35,12 +35,14 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined for no limit. */
   readonly quota: Quota | undefined;
+  /** Called after each call. */
+  readonly onCall?: () => void;
 }
 
-/** The options that do not depend on the service. */
+/** The options that each service gets alike, with its own name and quota. */
 export type SharedOptions = Omit<
   UpstreamOptions<never>,
-  'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'
+  'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs' | 'onCall'
 >;
 
 /** A call without an answer starts probes after half of its deadline, or after this if it is sooner, in ms. */
@@ -154,7 +156,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     response: Promise<UpstreamResponse>,
     read: Read<Result>,
   ): Promise<Result> {
-    const { service, pathTemplate, metrics } = this.#options;
+    const { service, pathTemplate, metrics, onCall } = this.#options;
     const { region, origin } = request.account;
     const { operation } = request.scope;
     const sentAt = performance.now();
@@ -164,6 +166,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       operation.recordCall(ms);
       endSpan?.(outcome, status);
       metrics.recordCall(service, region, outcome, ms);
+      onCall?.();
     };
     let status: number | undefined;
     try {
@@ -196,7 +199,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     return pool;
   }
 
-  #bulkheadFor(region: string): Bulkhead {
+  #bulkheadFor(region = ''): Bulkhead {
     const bulkhead = this.#bulkheads.get(region) ?? new Bulkhead(this.#options.upstreamMaxInFlight);
     this.#bulkheads.set(region, bulkhead);
     return bulkhead;

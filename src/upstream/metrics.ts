@@ -10,7 +10,7 @@ export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCod
 
 interface WatchedService {
   readonly health: {
-    all(): Iterable<{ account: string; status: HealthStatus; prober: { probe: { region: string } } }>;
+    all(): Iterable<{ account: string; status: HealthStatus; prober: { probe: { region?: string | undefined } } }>;
   };
   readonly bulkheads: ReadonlyMap<string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>>;
   readonly quota: { states(): Iterable<readonly [Window, { limit: number; left: number }]> } | undefined;
@@ -18,11 +18,8 @@ interface WatchedService {
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
 
-/** The metrics of calls, accounts and quotas, by the names of the services. `onCall` is called after each call to its service. */
-export function createUpstreamMetrics(
-  { counter, gauge, histogram, onCollect }: MetricsRegistry,
-  onCall: Readonly<Record<string, () => void>> = {},
-) {
+/** The metrics of calls, accounts and quotas, by the names of the services. The label of a service without regions is empty. */
+export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: MetricsRegistry) {
   const perRegion = ['service', 'region'] as const;
   const perAccount = [...perRegion, 'account'] as const;
   const perWindow = ['service', 'window'] as const;
@@ -48,11 +45,10 @@ export function createUpstreamMetrics(
 
   return {
     /** A call that was made, after this many ms. */
-    recordCall: (service: string, region: string, outcome: CallOutcome, ms: number) => {
-      callSeconds.observe({ service, region, outcome }, ms / 1_000);
-      onCall[service]?.();
-    },
-    recordProbe: (service: string, region: string, result: Evidence) => probes.inc({ service, region, result }),
+    recordCall: (service: string, region: string | undefined, outcome: CallOutcome, ms: number) =>
+      callSeconds.observe({ service, region: region ?? '', outcome }, ms / 1_000),
+    recordProbe: (service: string, region: string | undefined, result: Evidence) =>
+      probes.inc({ service, region: region ?? '', result }),
     recordQuotaExceeded: (service: string, window: Window) => refusals.inc({ service, window }),
     recordQuotaStore: (isAway: boolean) => storeAway.set(Number(isAway)),
     watchService: (service: string, { health, bulkheads, quota }: WatchedService) => {
@@ -68,7 +64,7 @@ export function createUpstreamMetrics(
           queued.set({ service, region }, bulkhead.queued);
         }
         for (const { account, status, prober } of health.all()) {
-          const ids = { service, region: prober.probe.region, account };
+          const ids = { service, region: prober.probe.region ?? '', account };
           for (const state of HEALTH_STATES) states.set({ ...ids, state }, Number(state === status.state));
           worked.set(ids, Number(status.hasWorked));
           outages.inc(ids, status.outages);

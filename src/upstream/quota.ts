@@ -2,9 +2,7 @@ import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 import { openQuotaStore, type QuotaStore } from './quota-store.ts';
-
-/** How many calls may be sent for one account. */
-type QuotaLimits = Readonly<Partial<Record<'perSecond' | 'perDay', number | undefined>>>;
+import type { QuotaLimits } from './settings.ts';
 
 /** One limit that is configured. A window begins with its first call. */
 interface Limit {

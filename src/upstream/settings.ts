@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { entryOf, number, parsed } from '../config/json-values.ts';
 import { choice, integer, matching, oneOf, type Table } from '../config/values.ts';
 
@@ -9,15 +10,23 @@ export type Region = (typeof REGIONS)[number];
 
 export const region = oneOf(REGIONS);
 
+/** The address of a region that has an account. A valid configuration has each of them. */
+export function addressOf(region: Region, url: string | undefined): string {
+  if (url === undefined) throw new Error(`expected an address for region ${region}, but got none`);
+  return url;
+}
+
 export const timeoutMs = integer(1, 60_000);
 
 const calls = number(1, 999_999_999).optional();
+/** How many calls may be sent for one account. */
 export const quota = {
   expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999',
   schema: parsed
     .pipe(entryOf({ perSecond: calls, perDay: calls }))
     .refine(({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined),
 };
+export type QuotaLimits = z.output<typeof quota.schema>;
 
 /** The address of a Valkey or Redis, which may have a user, a password and the number of a database. */
 const storeAddress = {

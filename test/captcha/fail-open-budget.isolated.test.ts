@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { FailOpenBudget, type Requester } from '../../src/captcha/fail-open-budget.ts';
+import { FailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
+import type { Requester } from '../../src/graphql/caller.ts';
 
 /** How many proceed in an outage over minutes and hours, on a clock that this test moves. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Variable } from '../../src/config/values.ts';
-import { accountsOf, VARIABLES } from '../../src/settings/variables.ts';
+import { VARIABLES } from '../../src/settings/variables.ts';
 import { APPLICATION, APPLICATIONS, CANARY, CAPTCHA, CAPTCHAS, LIVE, parse, problemsOf } from './support.ts';
 
 /** How the environment becomes a configuration: defaults, files, addresses, and every mistake at once. */
@@ -35,7 +35,7 @@ describe('defaults', () => {
     );
     expect(parse({ ...Object.fromEntries(all.map((name) => [name, ''])), ...LIVE })).toEqual(parse(LIVE));
     expect(problemsOf({ FINGERPRINT_APPLICATIONS: '', CAPTCHA_CONFIGURATIONS: '', ROUTER_SECRETS: '' })).toHaveLength(
-      3,
+      2,
     );
   });
 });
@@ -97,34 +97,4 @@ test('a wrong mode hides no other mistake, and each has one sentence', () => {
   };
   const named = problemsOf({ ...LIVE, ...wrong }).map((problem) => problem.split(':', 1).join());
   expect(named.sort()).toEqual(Object.keys(wrong).sort());
-});
-
-test('each account gets the address of its own region, in the order of the list', () => {
-  const regions = ['EU', 'GLB', 'NA', 'EU'];
-  const config = parse({
-    ...LIVE,
-    FINGERPRINT_APPLICATIONS: JSON.stringify(
-      regions.map((region, i) => ({ publicKey: `pk_${i}a`, secret: 's', region })),
-    ),
-    FINGERPRINT_URL_NA: 'https://fp-na.test',
-    FINGERPRINT_URL_EU: 'https://fp-eu.test',
-    CAPTCHA_CONFIGURATIONS: JSON.stringify(
-      regions.map((region, i) => ({ captchaId: String(i).repeat(32), captchaKey: 'k', region })),
-    ),
-    CAPTCHA_URL_NA: 'https://captcha-na.test',
-    CAPTCHA_URL_EU: 'https://captcha-eu.test',
-  });
-  const { applications, captchas } = accountsOf(config);
-  const hosts = (name: string) =>
-    [`${name}-eu`, name, `${name}-na`, `${name}-eu`].map((host) => `https://${host}.test`);
-  expect(applications).toEqual(
-    hosts('fp').map((baseUrl, i) => ({ publicKey: `pk_${i}a`, secret: 's', region: regions[i], baseUrl })),
-  );
-  expect(captchas.map(({ captchaId, baseUrl }) => [captchaId[0], baseUrl])).toEqual(
-    hosts('captcha').map((baseUrl, i) => [`${i}`, baseUrl]),
-  );
-});
-
-test('a region without an address is an error, and not an empty address', () => {
-  expect(() => accountsOf({ ...parse(LIVE), captchaUrlGLB: undefined })).toThrow('expected an address for region GLB');
 });

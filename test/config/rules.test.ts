@@ -3,7 +3,18 @@ import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenProblem } from '../../src/settings/summary.ts';
 import { listen } from '../support/loopback.ts';
-import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf, REST, SERVICE } from './support.ts';
+import {
+  APPLICATION,
+  CANARY,
+  CAPTCHA,
+  CAPTCHAS_ONLY,
+  DEVICES,
+  LIVE,
+  parse,
+  problemsOf,
+  REST,
+  SERVICE,
+} from './support.ts';
 
 /** What each rule that spans several variables refuses, and what it accepts; and that live mode refuses the documentation's placeholders. */
 
@@ -12,10 +23,33 @@ const APPLICATIONS_EXPECTED =
 const CAPTCHAS_EXPECTED =
   'CAPTCHA_CONFIGURATIONS: expected a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters, but got ';
 
-test('live mode needs both lists, and reports each that is missing', () => {
+describe('live mode needs one service', () => {
   const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ...addresses } = LIVE;
-  for (const env of [{ ALLOW_DIRECT_ACCESS: 'true' }, addresses])
-    expect(problemsOf(env)).toEqual([`${APPLICATIONS_EXPECTED}nothing.`, `${CAPTCHAS_EXPECTED}nothing.`]);
+  const DIRECT = { ALLOW_DIRECT_ACCESS: 'true' };
+  const NOTHING = ['FINGERPRINT_APPLICATIONS: expected it or CAPTCHA_CONFIGURATIONS, but got neither.'];
+  const half = (expected: string, given: string) => [`${expected}nothing, although ${given} is set.`];
+
+  test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    ['nothing', DIRECT, NOTHING],
+    ['nothing of a service', { ...DIRECT, UPSTREAM_CHECK: 'all', LOG_SAMPLE: '0.5' }, NOTHING],
+    [
+      'addresses without accounts',
+      addresses,
+      [...half(APPLICATIONS_EXPECTED, 'FINGERPRINT_URL_GLB'), ...half(CAPTCHAS_EXPECTED, 'CAPTCHA_URL_GLB')],
+    ],
+    ['devices alone', { ...DIRECT, ...DEVICES }, []],
+    ['captchas alone', { ...DIRECT, ...CAPTCHAS_ONLY }, []],
+    [
+      'a quota without an account',
+      { ...DIRECT, ...DEVICES, CAPTCHA_QUOTA: '{"perDay":9}' },
+      half(CAPTCHAS_EXPECTED, 'CAPTCHA_QUOTA'),
+    ],
+    [
+      'a policy without devices',
+      { ...DIRECT, ...CAPTCHAS_ONLY, RISK_POLICY_FILE: '/policy.json' },
+      half(APPLICATIONS_EXPECTED, 'RISK_POLICY_FILE'),
+    ],
+  ])('%s', (_what, env, problems) => expect(problemsOf(env)).toEqual(problems));
 });
 
 const ROUTER_SECRETS = 'secret-of-the-router';

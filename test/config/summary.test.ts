@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { exposureOf, summaryOf } from '../../src/settings/summary.ts';
+import type { Config } from '../../src/settings/variables.ts';
+import { SLICES } from '../../src/slices.ts';
 import { LIVE, parse, REST, SERVICE } from './support.ts';
 
 /** What a start says of its configuration. */
@@ -9,18 +11,19 @@ import { LIVE, parse, REST, SERVICE } from './support.ts';
 const ROUTER = { ...REST, ROUTER_SECRETS: 'secret-of-the-router' };
 const SERVICES = JSON.stringify([SERVICE]);
 const SANDBOX = { UPSTREAM_MODE: 'sandbox' };
+const summary = (config: Config) => summaryOf(config, SLICES, { policy: { id: 'id', text: '' } });
 
 test('what is off in live mode, and what the sandbox has of its own', () => {
-  expect(summaryOf(parse(ROUTER), 'id')).toBe(
-    'callers: router; scopes: not enforced; sealing: off; attestation: off; quotas: off; policy: built-in; ' +
-      'fail-open: faults, and one client can use up the budget',
+  expect(summary(parse(ROUTER))).toBe(
+    'callers: router; scopes: not enforced; upstreams: fingerprint and captcha; sealing: off; policy: built-in; ' +
+      'attestation: off; fail-open: faults, and one client can use up the budget; quotas: off',
   );
-  expect(summaryOf(parse(SANDBOX), 'id')).toContain('sealing: of the sandbox; attestation: of the sandbox;');
+  expect(summary(parse(SANDBOX))).toMatch(/sealing: of the sandbox;.*attestation: of the sandbox;/);
   const quota = parse({ ...ROUTER, CAPTCHA_QUOTA: '{"perDay":9}' });
-  expect(summaryOf(quota, 'id')).toContain('quotas: captcha, each replica alone;');
+  expect(summary(quota)).toContain('quotas: captcha, each replica alone');
   const address = parse({ ...ROUTER, TRUSTED_HEADERS: '{"metadata":{"ipAddr":{"header":"x-client-ip"}}}' });
-  expect(summaryOf(address, 'id')).toMatch(/fail-open: faults, with a share for each network$/);
-  expect(summaryOf(parse({ ...ROUTER, CAPTCHA_FAIL_OPEN: 'never' }), 'id')).toMatch(/fail-open: never$/);
+  expect(summary(address)).toMatch(/fail-open: faults, with a share for each network;/);
+  expect(summary(parse({ ...ROUTER, CAPTCHA_FAIL_OPEN: 'never' }))).toMatch(/fail-open: never;/);
 });
 
 test('everything that is on is in one line', () => {
@@ -36,10 +39,10 @@ test('everything that is on is in one line', () => {
     QUOTA_STORE_URL: 'redis://127.0.0.1',
     RISK_POLICY_FILE: '/policy.json',
   });
-  expect(summaryOf(all, 'id')).toBe(
-    'callers: router and orders; scopes: enforced by the header x-user-scopes; sealing: on; attestation: for orders; ' +
-      'quotas: fingerprint and captcha, all replicas together; policy: id in /policy.json; fail-open: faults, ' +
-      'with a share for each person and network',
+  expect(summary(all)).toBe(
+    'callers: router and orders; scopes: enforced by the header x-user-scopes; upstreams: fingerprint and captcha; ' +
+      'sealing: on; policy: id in /policy.json; attestation: for orders; fail-open: faults, with a share for each ' +
+      'person and network; quotas: fingerprint and captcha, all replicas together',
   );
 });
 
@@ -57,7 +60,7 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp | undefined]
   ['a developer', SANDBOX, 'not enforced', undefined],
 ])('who may read signals if %s may ask', (_who, env, scopes, warning) => {
   const config = parse(env);
-  expect(summaryOf(config, 'id')).toContain(`scopes: ${scopes};`);
-  if (warning) expect(exposureOf(config)).toMatch(warning);
-  else expect(exposureOf(config)).toBeUndefined();
+  expect(summary(config)).toContain(`scopes: ${scopes};`);
+  if (warning) expect(exposureOf(config, SLICES)).toMatch(warning);
+  else expect(exposureOf(config, SLICES)).toBeUndefined();
 });

@@ -11,13 +11,10 @@ export const CAPTCHA = { captchaId: ID, captchaKey: 'key_shop', region: 'GLB' };
 export const SERVICE = { name: 'orders', secret: 'the-secret-of-orders', scopes: ['risk:read'] };
 export const APPLICATIONS = JSON.stringify([APPLICATION]);
 export const CAPTCHAS = JSON.stringify([CAPTCHA]);
-/** Live mode without an answer to the question of access. */
-export const REST = {
-  FINGERPRINT_APPLICATIONS: APPLICATIONS,
-  FINGERPRINT_URL_GLB: 'https://fp.test',
-  CAPTCHA_CONFIGURATIONS: CAPTCHAS,
-  CAPTCHA_URL_GLB: 'https://captcha.test',
-};
+/** Each service alone, and live mode with both without an answer to the question of access. */
+export const DEVICES = { FINGERPRINT_APPLICATIONS: APPLICATIONS, FINGERPRINT_URL_GLB: 'https://fp.test' };
+export const CAPTCHAS_ONLY = { CAPTCHA_CONFIGURATIONS: CAPTCHAS, CAPTCHA_URL_GLB: 'https://captcha.test' };
+export const REST = { ...DEVICES, ...CAPTCHAS_ONLY };
 export const LIVE = { ALLOW_DIRECT_ACCESS: 'true', ...REST };
 /** Stands where a secret could: no sentence may show it. */
 export const CANARY = 'canary-7f3a';

@@ -1,10 +1,14 @@
+import { type CaptchaParts, CaptchaRequest } from '../../src/captcha/resolvers.ts';
 import { DeviceTrustError } from '../../src/errors.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
+import { DeviceRequest, type FingerprintParts } from '../../src/fingerprint/resolvers.ts';
 import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
+import { type PartMaker, RequestContext } from '../../src/graphql/context.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { SUBGRAPH_SCHEMA, SubgraphContext, type SubgraphParts } from '../../src/subgraph.ts';
+import { SLICES } from '../../src/slices.ts';
+import { schemaOf } from '../../src/subgraph.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { sealedJudgements } from '../support/judgements.ts';
@@ -23,8 +27,14 @@ const ANSWERS = new Map<string, typeof ANDROID | typeof WEB>([
   ['too long to be sealed', { ...ANDROID, data: { ...ANDROID.data, event_id: 'x'.repeat(10_000) } }],
 ]);
 
+interface Parts {
+  readonly maxCost: number;
+  readonly fingerprint: FingerprintParts;
+  readonly captcha: CaptchaParts;
+}
+
 /** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
-export const PARTS: SubgraphParts = {
+export const PARTS: Parts = {
   maxCost: DEFAULTS.maxCost,
   fingerprint: {
     maxUpstreamCalls: 3,
@@ -69,7 +79,7 @@ export const PARTS: SubgraphParts = {
 };
 
 /** These upstreams with other devices, of as many tokens as one request may name. */
-export const withDevices = (query: SubgraphParts['fingerprint']['query'], maxCost = DEFAULTS.maxCost) => ({
+export const withDevices = (query: FingerprintParts['query'], maxCost = DEFAULTS.maxCost) => ({
   ...PARTS,
   maxCost,
   fingerprint: { ...PARTS.fingerprint, maxUpstreamCalls: DEFAULTS.maxUpstreamCalls, query },
@@ -78,5 +88,9 @@ export const withDevices = (query: SubgraphParts['fingerprint']['query'], maxCos
 /** Starts the server of our schema over these upstreams. Whoever starts one stops it. */
 export function startSubgraph(overrides: Partial<ServerOptions> = {}, parts = PARTS) {
   const limits = { maxCost: parts.maxCost, ...overrides };
-  return startServer(SUBGRAPH_SCHEMA, limits, (...of) => new SubgraphContext(parts, ...of));
+  const slices = new Map<string, PartMaker>([
+    ['fingerprint', { forRequest: (context) => new DeviceRequest(parts.fingerprint, context) }],
+    ['captcha', { forRequest: (context) => new CaptchaRequest(parts.captcha, context) }],
+  ]);
+  return startServer(schemaOf(SLICES), limits, (...of) => new RequestContext(...of, parts.maxCost, slices));
 }

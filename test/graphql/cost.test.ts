@@ -4,7 +4,8 @@ import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
 import type { CostLimits } from '../../src/graphql/settings.ts';
 import { sizeOf } from '../../src/runtime/json.ts';
-import { SUBGRAPH_SCHEMA } from '../../src/subgraph.ts';
+import { SLICES } from '../../src/slices.ts';
+import { schemaOf } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY, entitiesQuery, FINGERPRINT_QUERY, referencesTo } from '../support/graphql.ts';
@@ -131,7 +132,7 @@ describe('what the caller sends', () => {
 });
 
 describe('the cost of an operation', () => {
-  const schema = SUBGRAPH_SCHEMA;
+  const schema = schemaOf(SLICES);
   const of = (text: string) => {
     const document = parse(text);
     const [operation] = document.definitions;

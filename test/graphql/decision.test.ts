@@ -8,7 +8,7 @@ import { ask } from '../support/requests.ts';
 
 const app = await startInSandboxMode();
 afterAll(() => app.stop());
-afterEach(() => app.usePolicy(DEFAULT_POLICY));
+afterEach(() => app.useFile('policy', DEFAULT_POLICY));
 
 /** How Apollo Server and compiled code answer the same document: it is compiled once it was sent several times. */
 async function askBothWays(document: string, variables: Record<string, unknown>) {
@@ -59,7 +59,7 @@ test('the built-in policy decides about a token and about a reference', async ()
 });
 
 test('the event type of the query is what rules see, and with a reference they see none', async () => {
-  app.usePolicy(LOGIN_ONLY);
+  app.useFile('policy', LOGIN_ONLY);
   const token = 'sandbox:android:EMULATOR';
   const ruleOf = async (eventType?: string) =>
     (await askBothWays(BY_TOKEN, { token, eventType })).deviceFingerprint.decision.rule;
@@ -108,13 +108,13 @@ describe('the metric', () => {
   });
 
   test('counts a shadow rule beside the one that decides, once for each lookup', async () => {
-    app.usePolicy(LOGIN_ONLY);
+    app.useFile('policy', LOGIN_ONLY);
     const asking = () => ask(app.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
     expect(await countedDuring(asking)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
   });
 
   test('says which kind of client it was about, and which event if the policy names it', async () => {
-    app.usePolicy(LOGIN_ONLY);
+    app.useFile('policy', LOGIN_ONLY);
     const judged = (device: string, eventType: string) =>
       askBothWays(BY_TOKEN, { token: `sandbox:${device}:EMULATOR`, eventType });
     const grown = await gainOf(app, async () => {
@@ -135,7 +135,8 @@ describe('the metric', () => {
       .concat(['CHALLENGE serious', 'CHALLENGE guided', 'CHALLENGE several', 'ALLOW otherwise'])
       .map((rule) => [rule, expect.any(Number)]);
     expect(await counted()).toMatchObject(Object.fromEntries(rules));
-    app.usePolicy(
+    app.useFile(
+      'policy',
       parsePolicy(
         '{ "rules": [{ "id": "new", "when": { "minLevel": "LOW" }, "then": "DENY" }], "otherwise": "ALLOW" }',
       ),

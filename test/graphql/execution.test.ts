@@ -3,7 +3,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import type { FingerprintRequest } from '../../src/fingerprint/request.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
-import { SUBGRAPH_SCHEMA as schema } from '../../src/subgraph.ts';
+import { SLICES } from '../../src/slices.ts';
+import { schemaOf } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
@@ -18,6 +19,7 @@ import { makeUp } from './random-operations.ts';
  * which it is from the fourth time on. A server with a plugin of Apollo Server always leaves the execution to graphql-js.
  */
 
+const schema = schemaOf(SLICES);
 const TIMES = [1, 2, 3, 4, 5];
 const quick = await startSubgraph();
 /** What the plugin of a company sees: each operation, and each execution. */

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { gainOf, readMetrics } from '../observability/exposition.ts';
-import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
+import { liveConfig, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
 import { ask, type GraphqlError, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -166,7 +166,7 @@ describe('keys', () => {
   test('are rotated without a restart: an old one opens until it is removed', async () => {
     const rotated = await start([OLD_KEY]);
     const old = await sealedBy(rotated);
-    const config = { ...DEFAULTS, fingerprintApplications: [] };
+    const config = liveConfig(upstream.url);
     rotated.rotate({ ...config, sealingKeys: SEALING_KEYS });
     const both = await sealedBy(rotated);
     expect((await openBy(rotated, old, both)).errors).toBeUndefined();
@@ -199,7 +199,7 @@ describe('what was decided, and for whom', async () => {
     trustedHeaders: { subject: 'x-user-id' },
   });
   afterAll(() => app.stop());
-  beforeEach(() => app.usePolicy(DEFAULT_POLICY));
+  beforeEach(() => app.useFile('policy', DEFAULT_POLICY));
 
   const TOKEN = 'sandbox:android:EMULATOR';
   const LENIENT = parsePolicy(`{
@@ -240,16 +240,16 @@ describe('what was decided, and for whom', async () => {
   test('a record keeps the decision of its time, whatever the policy is when it is opened', async () => {
     const expected = { action: 'CHALLENGE', rule: 'serious', policy: DEFAULT_POLICY.id };
     for (const _time of TIMES) {
-      app.usePolicy(DEFAULT_POLICY);
+      app.useFile('policy', DEFAULT_POLICY);
       const { decision, judgement } = await judge(`${DECISION} judgement { sealed ${DECISION} }`);
       expect([decision, judgement.decision]).toEqual([expected, expected]);
-      app.usePolicy(LENIENT);
+      app.useFile('policy', LENIENT);
       expect((await open(judgement.sealed)).decision).toEqual(expected);
     }
   });
 
   test('the decision is in the record even if nobody selects it', async () => {
-    app.usePolicy(LOGIN_ONLY);
+    app.useFile('policy', LOGIN_ONLY);
     const ruleOf = async (eventType?: string) =>
       (await open((await judge('judgement { sealed }', eventType === undefined ? {} : { eventType })).judgement.sealed))
         .decision;

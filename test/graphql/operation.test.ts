@@ -4,13 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { canBeCompiled } from '../../src/graphql/compile.ts';
 import { RequestContext } from '../../src/graphql/context.ts';
 import { Execution, type KnownOperation } from '../../src/graphql/execution.ts';
-import { SUBGRAPH_SCHEMA } from '../../src/subgraph.ts';
+import { SLICES } from '../../src/slices.ts';
+import { schemaOf } from '../../src/subgraph.ts';
 import { pieces, times } from '../support/times.ts';
 
 /** Which operations are known, and what each of them is in words of the schema. */
 
 const LIMITS = { maxCost: 1_000, maxRepresentations: 10 };
-const schema = SUBGRAPH_SCHEMA;
+const schema = schemaOf(SLICES);
 const started = () => new Execution(schema, LIMITS);
 
 function add(to: Execution, source: string): KnownOperation {

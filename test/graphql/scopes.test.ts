@@ -1,6 +1,7 @@
 import { type DirectiveNode, type GraphQLField, getNamedType, isAbstractType, isObjectType, print } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { SUBGRAPH_SCHEMA } from '../../src/subgraph.ts';
+import { SLICES } from '../../src/slices.ts';
+import { schemaOf } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
@@ -36,7 +37,7 @@ const FORBIDDEN = { code: 'FORBIDDEN', retryable: false };
 const isTagged = (node: { readonly directives?: readonly DirectiveNode[] | undefined } | null | undefined) =>
   (node?.directives ?? []).map(print).includes('@tag(name: "risk")');
 
-const types = Object.values(SUBGRAPH_SCHEMA.getTypeMap()).filter(isObjectType);
+const types = Object.values(schemaOf(SLICES).getTypeMap()).filter(isObjectType);
 const typeTags = new Map(types.map(({ name, astNode }) => [name, isTagged(astNode)]));
 /** Every field outside the tagged types that has the tag, or whose type has it. */
 const TAGGED = types
@@ -182,7 +183,7 @@ describe('decisions and judgements, fresh and stored, without the scope', () => 
 });
 
 test('a union or an interface with a type that has the tag has it too, apart from _Entity, whose references are checked', () => {
-  const schema = SUBGRAPH_SCHEMA;
+  const schema = schemaOf(SLICES);
   const abstract = Object.values(schema.getTypeMap()).filter(isAbstractType);
   const leads = abstract.filter((type) => schema.getPossibleTypes(type).some(({ name }) => typeTags.get(name)));
   expect(leads.filter(({ astNode }) => !isTagged(astNode)).map(({ name }) => name)).toEqual(['_Entity']);

@@ -113,7 +113,7 @@ test('a refused account keeps the process from becoming ready, with a line that 
   onTestFinished(upstream.stop);
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
-  const started = await createApp(liveConfig(upstream.url), log, undefined, PATIENT);
+  const started = await createApp(liveConfig(upstream.url), log, { maxDelayMs: PATIENT });
   onTestFinished(started.stop);
   const app = { ...started, logged: () => lines.join('') };
   const probes = async (result: string) =>

@@ -66,7 +66,10 @@ test('a hash of each content in use tells a replica that differs from the others
   expect(differences(await hashesOf(await replica('b')))).toEqual([]);
   expect(differences(await hashesOf(await replica('c', { maxCost: 1_000 })))).toEqual(['config']);
   one.rotate({ ...DEFAULTS, routerSecrets: [SECRET, `${SECRET}!`] });
-  one.usePolicy(parsePolicy('{"rules":[{"id":"a","when":{"effect":"RISK"},"then":"DENY"}],"otherwise":"ALLOW"}'));
+  one.useFile(
+    'policy',
+    parsePolicy('{"rules":[{"id":"a","when":{"effect":"RISK"},"then":"DENY"}],"otherwise":"ALLOW"}'),
+  );
   expect(differences(await hashesOf(one))).toEqual(expect.arrayContaining(['secret', 'policy']));
   const time = (await readMetrics(one)).value('device_trust_time_seconds');
   expect(Math.abs(Date.now() / 1_000 - Number(time))).toBeLessThan(30);

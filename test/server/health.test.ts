@@ -19,7 +19,7 @@ const UNREADY = [
 async function startChecking({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, behave: Behaviour) {
   const upstream = await startSwitchable(behave, { probe: behave });
   onTestFinished(upstream.stop);
-  const app = await createApp(liveConfig(upstream.url), pino({ level: 'silent' }), undefined, PATIENT);
+  const app = await createApp(liveConfig(upstream.url), pino({ level: 'silent' }), { maxDelayMs: PATIENT });
   onTestFinished(app.stop);
   return { app, upstream };
 }

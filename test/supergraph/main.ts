@@ -42,9 +42,9 @@ async function start(): Promise<string> {
   );
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
-  const policy = config.riskPolicyFile === undefined ? undefined : loadPolicy(config.riskPolicyFile);
+  const files = config.riskPolicyFile === undefined ? {} : { policy: loadPolicy(config.riskPolicyFile) };
   // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
-  const app = await createApp({ ...config, port: portAfter(1) }, log, policy, 10_000);
+  const app = await createApp({ ...config, port: portAfter(1) }, log, { files, maxDelayMs: 10_000 });
   const users = await startUsers({ secret: secrets.users, port: portAfter(2) });
   const { issuer } = SANDBOX_ATTESTATION;
   const orders = await startOrders({

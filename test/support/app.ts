@@ -65,7 +65,7 @@ async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
     },
   });
   const log = pino({ ...loggerOptions(), level: config.logLevel }, sink);
-  const app = await createApp(config, log, undefined, maxDelayMs);
+  const app = await createApp(config, log, { maxDelayMs });
   // An upstream that a test takes away before the start is no reason to wait for it, unless the test says that all have to work.
   const enough = setTimeout(5_000, undefined, { ref: false });
   await (config.upstreamCheck === 'all' ? allWorking(app) : Promise.race([app.ready, enough]));

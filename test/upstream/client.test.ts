@@ -26,8 +26,9 @@ async function start(status: number | undefined) {
 
 /** A client, with the calls that it has reported. */
 function startClient(options: Omit<TestOptions, 'metrics'> = {}) {
-  const reports: [region: string, outcome: string][] = [];
-  const recordCall = (_service: string, region: string, outcome: string) => void reports.push([region, outcome]);
+  const reports: [region: string | undefined, outcome: string][] = [];
+  const recordCall = (_service: string, region: string | undefined, outcome: string) =>
+    void reports.push([region, outcome]);
   const client = createTestClient({ ...options, metrics: { recordCall } });
   onTestFinished(() => client.close());
   return { client, reports };

@@ -1,0 +1,57 @@
+/** The caller of a request: the router or a service, and the person behind it. */
+
+export interface Caller {
+  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
+  readonly name: string;
+  /** Without any secret, every caller has the limits of the router. */
+  readonly isService: boolean;
+  /** The person behind the request, from the trusted header; undefined without one. */
+  readonly subject: string | undefined;
+  /** Undefined if scopes are not enforced. */
+  readonly scopes: ReadonlySet<string> | undefined;
+  /** The client, as trusted headers describe it. Empty if no header is configured for it. */
+  readonly metadata: TrustedMetadata;
+  /** The requester whose share of a limit counts. */
+  readonly requester: Requester;
+}
+
+/** The caller as limits see it. Its name outlasts a rotation of its secret. */
+export type CallerClass = Pick<Caller, 'name' | 'isService'>;
+
+/** `anonymous`: the header that names the requester is missing; `untracked`: none is configured. */
+export interface Requester {
+  readonly kind: 'person' | 'network' | 'anonymous' | 'untracked';
+  /** Distinguishes it from others of its kind; empty for `anonymous` and `untracked`. */
+  readonly id: string;
+}
+
+/** What trusted headers can say of the client. */
+export const TRUSTED_KEYS = [
+  'accountId',
+  'phoneNum',
+  'phoneSha256',
+  'phoneCountryCode',
+  'phonePrefix',
+  'email',
+  'emailSha256',
+  'emailDomain',
+  'ipAddrV4',
+  'ipAddrV6',
+  'userAgent',
+  'ja3',
+  'ja4',
+  'macPrefix',
+  'wifiBssidPrefix',
+  'tlsCipher',
+] as const;
+
+export type MetadataKey = (typeof TRUSTED_KEYS)[number];
+
+/** The client as trusted headers describe it: an entry for each configured header. */
+export type TrustedMetadata = readonly {
+  readonly keys: readonly MetadataKey[];
+  /** Undefined if the header is absent or malformed. */
+  readonly found: Partial<Record<MetadataKey, string>> | undefined;
+  /** May an argument stand in for a header that is absent? Otherwise the header alone counts. */
+  readonly isReplaceable: boolean;
+}[];

@@ -1,0 +1,83 @@
+import type { GraphQLSchemaModule } from '@apollo/subgraph';
+import type { DocumentNode } from 'graphql';
+import type { RuleInput } from './config/parser.ts';
+import type { Table, Values } from './config/values.ts';
+import type { PartMaker } from './graphql/context.ts';
+import type { MetricsRegistry } from './observability/metrics.ts';
+import type { SERVER_VARIABLES } from './server/settings.ts';
+import type { SharedOptions, UpstreamClient } from './upstream/client.ts';
+
+/** The variables that the rules and the summary of a slice can read beside its own. */
+type ServerRows = typeof SERVER_VARIABLES;
+
+/**
+ * One upstream service with everything that the subgraph has for it. `slices.ts` lists all slices; one without any of its
+ * variables is off, and then nothing of it exists.
+ */
+export interface Slice<
+  Rows extends Table = Table,
+  Content extends FileContent = FileContent,
+  Key extends string = string,
+> {
+  /** The name of its service in the log, in metrics and on the command line. */
+  readonly name: string;
+  /** Its SDL. Several slices may define `Query` and `Mutation`, whose fields are merged. */
+  readonly typeDefs: DocumentNode;
+  readonly resolvers: NonNullable<GraphQLSchemaModule['resolvers']>;
+  readonly variables: Rows;
+  /** The keys of its accounts, without which it cannot be on, and of their quota. */
+  readonly accounts: Key;
+  readonly quota: Key;
+  readonly file?: SliceFile<Content, Key>;
+  /** Adds the broken rules between its variables. The sandbox brings its own accounts and keys, which no variable has. */
+  rules(input: RuleInput<Rows & ServerRows>, isLive: boolean): void;
+  /** Its features in use, such as `sealing: on`, for the line at the start. */
+  summary(settings: Values<Rows & ServerRows> & { readonly upstreamMode: string }, file: Content | undefined): string[];
+  start(options: StartOptions<Rows, Content>): RunningSlice<Rows, Content>;
+}
+
+/** A slice with these variables and the content of its file. */
+export type SliceOf<Rows extends Table, Content extends FileContent = FileContent> = Slice<
+  Rows,
+  Content,
+  Extract<keyof Rows, string>
+>;
+
+/** A file that is no secret. It is watched by itself, so that a mistake in it blocks no rotation of secrets. */
+interface SliceFile<Content extends FileContent, Key extends string> {
+  /** Its name in metrics and in the fields of the log. */
+  readonly name: string;
+  /** Its name in sentences. */
+  readonly title: string;
+  /** The key of its path. */
+  readonly path: Key;
+  /** Reads the file, or returns the built-in content without a path. @throws ConfigError with every mistake in it */
+  read(path: string | undefined): Content;
+}
+
+export interface FileContent {
+  /** A hash of the content. */
+  readonly id: string;
+  /** The content, for the log. */
+  readonly text: string;
+}
+
+export interface StartOptions<Rows extends Table = Table, Content extends FileContent = FileContent> {
+  readonly settings: Values<Rows & ServerRows>;
+  /** The content of its file; undefined if it has none. */
+  readonly file: Content | undefined;
+  /** The options of its client that do not depend on the service, with the quota of its accounts. */
+  readonly shared: SharedOptions;
+  readonly registry: MetricsRegistry;
+}
+
+/** A slice that is on. Its client has health and readiness, and its metrics and log lines. */
+export interface RunningSlice<Rows extends Table = Table, Content extends FileContent = FileContent> extends PartMaker {
+  readonly upstream: Pick<UpstreamClient, 'health' | 'close'>;
+  /** Replaces all accounts and secrets at once. Requests in flight keep theirs. */
+  rotate(settings: Values<Rows>): void;
+  /** Replaces the content of its file. Requests in flight keep theirs. */
+  useFile?(content: Content): void;
+  /** The public keys of its proofs, as a JWK set in JSON; undefined without any. */
+  jwks?(): string | undefined;
+}
