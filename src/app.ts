@@ -28,7 +28,7 @@ interface Options {
 export async function createApp(config: Config, log: Logger, options: Options = {}) {
   const slices = slicesOn(config, options.slices ?? SLICES);
   const table = tableOf(slices);
-  const metrics = createMetrics();
+  const metrics = createMetrics(slices.map(({ name }) => name));
   /** The stop functions of all parts in the order of their start, called from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {

@@ -9,21 +9,24 @@ interface Definition {
   readonly retryable: boolean;
   /** For the caller: what happened and what to do. It contains neither internals nor the caller's input. */
   readonly message: string;
+  /** The only slice with this error; undefined if any can have it. */
+  readonly slice?: string;
 }
 
 /** An error that a retry of the same request repeats, and one after which a retry can succeed. */
 const permanent = (side: Side, message: string): Definition => ({ side, retryable: false, message });
+const ofSlice = (slice: string, message: string): Definition => ({ ...permanent('caller', message), slice });
 const transient = (side: Side, message: string): Definition => ({ side, retryable: true, message });
 
 /** Every error that this subgraph can answer with. A test compares the table of schema/README.md with it. */
 export const ERROR_CATALOGUE = {
   BAD_USER_INPUT: permanent('caller', 'An argument is not valid. Correct it and send the request again.'),
-  DEVICE_TOKEN_REJECTED: permanent(
-    'caller',
+  DEVICE_TOKEN_REJECTED: ofSlice(
+    'fingerprint',
     'The fingerprint service does not accept the device token of this reference. Create a new one with the client SDK.',
   ),
-  JUDGEMENT_UNREADABLE: permanent(
-    'caller',
+  JUDGEMENT_UNREADABLE: ofSlice(
+    'fingerprint',
     'This judgement cannot be opened: it was altered, or the key that sealed it is no longer in use. A retry does not help.',
   ),
   NOT_CONFIGURED: permanent(
@@ -70,6 +73,15 @@ export const ERROR_CATALOGUE = {
 
 /** Every value of `extensions.code`. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** The codes that a process with these slices can answer with. */
+export function codesOf(slices: readonly string[]): ErrorCode[] {
+  const isPossible = (code: ErrorCode) => {
+    const { slice }: Definition = ERROR_CATALOGUE[code];
+    return slice === undefined || slices.includes(slice);
+  };
+  return Object.keys(ERROR_CATALOGUE).filter(isErrorCode).filter(isPossible);
+}
 
 /** Is this value a code of the catalogue? A name that every object has, such as `constructor`, is not. */
 export function isErrorCode(value: unknown): value is ErrorCode {

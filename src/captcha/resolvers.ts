@@ -1,6 +1,7 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import type { CaptchaValidation, Resolvers, ValidateCaptchaInput } from '../schema.generated.ts';
+import { partOf } from '../slice.ts';
 import type { CallScope } from '../upstream/call.ts';
 import type { AttestationIssuer } from './attestation.ts';
 import type { Purpose } from './request.ts';
@@ -54,14 +55,13 @@ export class CaptchaRequest {
 
 export const SLICE_NAME = 'captcha';
 
-// Safe: the slice of this name makes such parts.
-const partOf = (context: RequestContext) => context.partOf(SLICE_NAME) as CaptchaRequest;
+const captchasOf = partOf<CaptchaRequest>(SLICE_NAME);
 
 const attestation = (verdict: CaptchaValidation, _args: unknown, context: RequestContext) =>
-  partOf(context).attest(verdict);
+  captchasOf(context).attest(verdict);
 
 export const captchaResolvers: Resolvers<RequestContext> = {
-  Mutation: { validateCaptcha: (_root, { input }, context) => partOf(context).validate(input) },
+  Mutation: { validateCaptcha: (_root, { input }, context) => captchasOf(context).validate(input) },
   CaptchaPassed: { attestation },
   CaptchaFailed: { attestation },
   CaptchaIndeterminate: { attestation },

@@ -9,6 +9,7 @@ import type {
   Resolvers,
   Signal,
 } from '../schema.generated.ts';
+import { partOf } from '../slice.ts';
 import type { CallScope } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { FingerprintMetrics } from './metrics.ts';
@@ -128,12 +129,11 @@ export class DeviceRequest {
 
 export const SLICE_NAME = 'fingerprint';
 
-// Safe: the slice of this name makes such parts.
-const partOf = (context: RequestContext) => context.partOf(SLICE_NAME) as DeviceRequest;
+const devicesOf = partOf<DeviceRequest>(SLICE_NAME);
 
 export const fingerprintResolvers: Resolvers<RequestContext> = {
   Query: {
-    deviceFingerprint: (_root, args, context) => partOf(context).device(args),
+    deviceFingerprint: (_root, args, context) => devicesOf(context).device(args),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
@@ -143,23 +143,23 @@ export const fingerprintResolvers: Resolvers<RequestContext> = {
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
       // trusted headers are about the viewer, not the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const outcome = await partOf(context).lookUp({ token, publicKey });
+      const outcome = await devicesOf(context).lookUp({ token, publicKey });
       // A reference has no union for a rejection.
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types have only the fields of the graph.
-    decision: (device, _args, context) => partOf(context).decide(device as JudgedDevice),
-    judgement: (device, _args, context) => partOf(context).judge(device as JudgedDevice),
+    decision: (device, _args, context) => devicesOf(context).decide(device as JudgedDevice),
+    judgement: (device, _args, context) => devicesOf(context).judge(device as JudgedDevice),
     signals,
   },
   DeviceJudgement: {
     __resolveReference: ({ sealed }, context) => {
       if (typeof sealed !== 'string') throw badUserInput('sealed', 'a string', 'something else');
-      return partOf(context).openJudgement(sealed);
+      return devicesOf(context).openJudgement(sealed);
     },
-    decision: (judgement, _args, context) => partOf(context).decisionOf(judgement),
-    sealed: (judgement, _args, context) => partOf(context).sealedOf(judgement),
+    decision: (judgement, _args, context) => devicesOf(context).decisionOf(judgement),
+    sealed: (judgement, _args, context) => devicesOf(context).sealedOf(judgement),
     signals,
   },
 };

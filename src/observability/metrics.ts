@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ERROR_CATALOGUE, type ErrorCode, isErrorCode, type Side } from '../errors.ts';
+import { codesOf, type ErrorCode, type Side } from '../errors.ts';
 import { linesDropped } from './logger.ts';
 
 interface FinishedOperation {
@@ -54,8 +54,8 @@ const REFUSALS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERL
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The metrics of this process and its operations. The help text of a metric says what a method records. */
-export function createMetrics() {
+/** The metrics of a process with these slices, and of its operations. The help text of a metric says what a method records. */
+export function createMetrics(slices: readonly string[]) {
   const registry = createRegistry();
   const { counter, counterOf, gauge, histogram, onCollect } = registry;
   const duration = 'Duration of GraphQL operations, by root field and outcome';
@@ -63,8 +63,7 @@ export function createMetrics() {
   const operations = counter('operations_total', 'GraphQL operations, by caller and outcome', 'caller', 'outcome');
   const failed = 'GraphQL operations with an error, by responsible side';
   const countFailure = counterOf<Side>('operations_failed_total', failed, 'side', ['operator', 'upstream', 'caller']);
-  const codes = Object.keys(ERROR_CATALOGUE).filter(isErrorCode);
-  const countError = counterOf('errors_total', 'Errors in responses, by error code', 'code', codes);
+  const countError = counterOf('errors_total', 'Errors in responses, by error code', 'code', codesOf(slices));
   const inFlight = gauge('operations_in_flight', 'GraphQL operations in flight');
   const refused = 'Requests refused before they became an operation, by code';
   const evicted = 'Connections without an operation that were closed for newer ones';

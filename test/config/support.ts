@@ -29,9 +29,12 @@ export const parse = (env: Texts, files: Texts = {}) =>
 
 /** The sentences about what is wrong; none if it is right. Files are given by their paths, or by what reads them. */
 export function problemsOf(env: Texts, files: Texts | ((path: string) => string) = {}): readonly string[] {
+  return problemsIn(() => (typeof files === 'function' ? parseConfig(env, files) : parse(env, files)));
+}
+
+export function problemsIn(read: () => unknown): readonly string[] {
   try {
-    if (typeof files === 'function') parseConfig(env, files);
-    else parse(env, files);
+    read();
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;

@@ -25,7 +25,7 @@ export async function startServer(
 ): Promise<TestServer> {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
-  const metrics = createMetrics();
+  const metrics = createMetrics(['fingerprint', 'captcha']);
   const server = await createServer(schema, createContext, {
     ...DEFAULTS,
     // So that an answer may have all its 8 MiB in one text.

@@ -21,7 +21,7 @@ export function serviceOptions() {
     dns: new DnsCache(),
     eventLoop: { totalLagMs: () => 0 },
     log: pino({ level: 'silent' }),
-    metrics: createUpstreamMetrics(createMetrics().registry),
+    metrics: createUpstreamMetrics(createMetrics(['fingerprint', 'captcha']).registry),
   } as const;
 }
 

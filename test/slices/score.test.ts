@@ -1,0 +1,96 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { summaryOf } from '../../src/settings/summary.ts';
+import { problemsIn } from '../config/support.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { envOf, parse, start, startService } from './support.ts';
+
+/** One line in the list of slices is enough for everything that an upstream needs. */
+
+const OURS = { service: 'score', region: '', account: 'shop' };
+
+test('it answers, is ready, and has health, metrics and lines of its own, without the other services', async () => {
+  const service = await startService();
+  const app = await start(envOf(service.url));
+  await app.ready;
+  expect((await fetch(`${app.url}/readyz`)).status).toBe(200);
+  expect((await app.scoreOf('ada')).data).toEqual({ score: 0.25 });
+  await app.scoreOf('mallory');
+  expect(service.calls().map(({ url, body }) => [url, body])).toEqual([
+    ['/score', '{"person":"ada"}'],
+    ['/score', '{"person":"mallory"}'],
+  ]);
+  const metrics = await readMetrics(app);
+  expect(metrics.value('device_trust_upstream_health', { ...OURS, state: 'well' })).toBe(1);
+  expect(metrics.value('device_trust_upstream_duration_seconds_count', { service: 'score', outcome: 'ok' })).toBe(2);
+  expect(metrics.value('device_trust_scores_total')).toBe(2);
+  expect(metrics.samples.filter(({ labels }) => /fingerprint|captcha/.test(labels['service'] ?? ''))).toEqual([]);
+  expect(app.logged()).toMatch(/"level":"warn".*"service":"score".*a score is very high/);
+  expect(app.logged().match(/"msg":"operation"/g)).toHaveLength(2);
+  expect(summaryOf(app.config, app.slices, {})).toMatch(/upstreams: score; score: on; quotas: off$/);
+});
+
+test('an account that is refused keeps the process unready, and a rotation of its secret mends that', async () => {
+  const service = await startService();
+  const app = await start(envOf(service.url, { secret: 'an-old-secret' }));
+  const health = async (state: string) =>
+    (await readMetrics(app)).value('device_trust_upstream_health', { ...OURS, state });
+  await expect.poll(() => health('refused')).toBe(1);
+  expect((await fetch(`${app.url}/readyz`)).status).toBe(503);
+  app.rotate(parse(envOf(service.url)));
+  await app.ready;
+  expect((await fetch(`${app.url}/readyz`)).status).toBe(200);
+  expect((await app.scoreOf('ada')).data).toEqual({ score: 0.25 });
+});
+
+test('it is limited by its quota, and the start says so', async () => {
+  const service = await startService();
+  const app = await start(envOf(service.url, { SCORE_QUOTA: '{"perDay":1}' }));
+  expect([await app.codesOf(), await app.codesOf()]).toEqual([undefined, ['QUOTA_EXCEEDED']]);
+  expect((await readMetrics(app)).value('device_trust_quota_remaining', { service: 'score', window: 'day' })).toBe(0);
+  expect(summaryOf(app.config, app.slices, {})).toContain('quotas: score, each replica alone');
+});
+
+describe('the start', () => {
+  const URL = 'https://score.test';
+  test.each<[string, Readonly<Record<string, string>>, string[]]>([
+    [
+      'takes a store for its quota',
+      envOf(URL, { SCORE_QUOTA: '{"perDay":1}', QUOTA_STORE_URL: 'redis://127.0.0.1' }),
+      [],
+    ],
+    [
+      'refuses a store without a quota',
+      envOf(URL, { QUOTA_STORE_URL: 'redis://127.0.0.1' }),
+      ['QUOTA_STORE_URL: expected FINGERPRINT_QUOTA or CAPTCHA_QUOTA or SCORE_QUOTA as well, but got neither.'],
+    ],
+    [
+      'refuses half of it',
+      { ALLOW_DIRECT_ACCESS: 'true', SCORE_URL: URL },
+      ['SCORE_ACCOUNTS: expected a JSON list of {"id", "secret"}, but got nothing, although SCORE_URL is set.'],
+    ],
+    [
+      'refuses its broken rule',
+      envOf(''),
+      [
+        'SCORE_URL: expected an https address without user, query or fragment; plain http only to this machine, but got nothing.',
+      ],
+    ],
+    [
+      'refuses its account in the sandbox',
+      { UPSTREAM_MODE: 'sandbox', SCORE_ACCOUNTS: '[{"id":"shop","secret":"s"}]' },
+      ['SCORE_ACCOUNTS: expected no value with UPSTREAM_MODE=sandbox, but got one.'],
+    ],
+  ])('%s', (_what, env, problems) => expect(problemsIn(() => parse(env))).toEqual(problems));
+});
+
+test('it closes: the probes of an outage end with the process', async () => {
+  const service = await startService(503);
+  const app = await start(envOf(service.url));
+  // A probe each second follows.
+  await expect.poll(() => service.received.length).toBeGreaterThan(2);
+  await app.stop();
+  const sent = service.received.length;
+  await setTimeout(1_500);
+  expect(service.received).toHaveLength(sent);
+});

@@ -1,0 +1,111 @@
+import { gql } from 'graphql-tag';
+import { z } from 'zod';
+import { entryOf, identifier, listOf, secretList } from '../../src/config/json-values.ts';
+import { address, matching, type Table, type Values } from '../../src/config/values.ts';
+import { badUserInput, DeviceTrustError } from '../../src/errors.ts';
+import type { RequestContext } from '../../src/graphql/context.ts';
+import { partOf, type RunningSlice, type SliceOf, type StartOptions } from '../../src/slice.ts';
+import { type Account, CLIENT_HEADERS } from '../../src/upstream/call.ts';
+import { UpstreamClient } from '../../src/upstream/client.ts';
+import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/prober.ts';
+import { quota, timeoutMs } from '../../src/upstream/settings.ts';
+import type { UpstreamResponse } from '../../src/upstream/transport.ts';
+
+/** A third upstream, as the recipe in `src/README.md` describes it: one POST, a score, and no regions. */
+
+const secret = matching('visible ASCII characters', (text) => /^[!-~]+$/.test(text));
+const accounts = secretList('a JSON list of {"id", "secret"}', listOf(entryOf({ id: identifier, secret }), 'id'));
+
+const VARIABLES = {
+  scoreAccounts: { name: 'SCORE_ACCOUNTS', ...accounts, live: true },
+  scoreUrl: { name: 'SCORE_URL', ...address },
+  scoreTimeoutMs: { name: 'SCORE_TIMEOUT_MS', ...timeoutMs, default: '1000' },
+  scoreQuota: { name: 'SCORE_QUOTA', ...quota },
+} as const satisfies Table;
+
+type Rows = typeof VARIABLES;
+type Settings = Values<Rows>;
+
+const scoresOf = partOf<ScoreRequest>('score');
+
+export const scoreSlice: SliceOf<Rows> = {
+  name: 'score',
+  typeDefs: gql`
+    type Query {
+      "The score of a person, from 0 to 1."
+      score(person: ID!): Float
+    }
+  `,
+  resolvers: { Query: { score: (_root, { person }, context) => scoresOf(context).of(person) } },
+  variables: VARIABLES,
+  accounts: 'scoreAccounts',
+  quota: 'scoreQuota',
+  rules: ({ isSet, refuse }, isLive) =>
+    refuse(isLive && isSet('scoreAccounts') && !isSet('scoreUrl'), 'scoreUrl', address.expected, 'nothing'),
+  summary: ({ scoreUrl }) => [`score: ${scoreUrl ? 'on' : 'off'}`],
+  start: (options) => new ScoreService(options),
+};
+
+const answer = z.object({ score: z.number().min(0).max(1) });
+
+class ScoreService implements RunningSlice<Rows> {
+  readonly upstream: UpstreamClient;
+  readonly recordScore: () => void;
+  readonly log: StartOptions['shared']['log'];
+
+  constructor({ settings, shared, registry }: StartOptions<Rows>) {
+    const scores = registry.counter('scores_total', 'Scores of people');
+    this.recordScore = () => scores.inc();
+    this.log = shared.log;
+    this.upstream = new UpstreamClient({
+      ...shared,
+      accounts: accountsOf(settings),
+      probeOf: (account) => ({ ...account, body: () => '{"person":""}', classify: probeResultOf }),
+      pathTemplate: '/score',
+      timeoutMs: settings.scoreTimeoutMs,
+    });
+  }
+
+  forRequest(context: RequestContext): ScoreRequest {
+    return new ScoreRequest(this, context);
+  }
+
+  rotate(settings: Settings): void {
+    this.upstream.replace(accountsOf(settings));
+  }
+}
+
+function accountsOf({ scoreAccounts, scoreUrl = '' }: Settings): Account[] {
+  return scoreAccounts.map(({ id, secret }) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
+    return { id, origin: scoreUrl, path: '/score', headers };
+  });
+}
+
+const probeResultOf = ({ status }: UpstreamResponse) => (status === 400 ? HEALTHY_PROBE : evidenceOfStatus(status));
+
+/** The part of a request. */
+class ScoreRequest {
+  readonly #service: ScoreService;
+  readonly #context: RequestContext;
+
+  constructor(service: ScoreService, context: RequestContext) {
+    this.#service = service;
+    this.#context = context;
+  }
+
+  of(person: string): Promise<number> {
+    const { upstream, log, recordScore } = this.#service;
+    const account = upstream.find(undefined);
+    if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
+    const { scope } = this.#context;
+    return upstream.call({ account, body: JSON.stringify({ person }), scope }, ({ status, json }) => {
+      const { data } = answer.safeParse(json);
+      if (status >= 500) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
+      if (!data) throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: `HTTP status ${status}` });
+      recordScore();
+      if (data.score > 0.9) log.warn({ service: 'score', account: account.id }, 'a score is very high');
+      return { result: data.score, evidence: 'well' };
+    });
+  }
+}
