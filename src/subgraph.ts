@@ -1,6 +1,7 @@
 import { concatAST, type DefinitionNode, type DocumentNode, Kind, visit } from 'graphql';
 import { DateTime, JSONObject } from './graphql/scalars.ts';
-import { buildSchema, typeDefs } from './graphql/schema.ts';
+import { buildSchema } from './graphql/schema.ts';
+import { typeDefs } from './graphql/type-defs.ts';
 import type { Slice } from './slice.ts';
 
 /** The subgraph of the slices that are on. */

@@ -17,7 +17,7 @@ const RULES = `
   graphql: upstream, observability, config, runtime, errors, schema.generated
   server: graphql, observability, upstream, config, runtime, errors
   slice: server/settings, graphql/context, upstream, observability, config
-  fingerprint, captcha: slice, server/settings, graphql/caller, graphql/context, graphql/schema, upstream, observability, config, runtime, errors, schema.generated
+  fingerprint, captcha: slice, server/settings, graphql/caller, graphql/context, graphql/type-defs, upstream, observability, config, runtime, errors, schema.generated
   slices: slice, fingerprint/slice, captcha/slice
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
   subgraph: slice, graphql

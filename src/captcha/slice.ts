@@ -1,4 +1,4 @@
-import { typeDefs } from '../graphql/schema.ts';
+import { typeDefs } from '../graphql/type-defs.ts';
 import type { SliceOf } from '../slice.ts';
 import { captchaResolvers, SLICE_NAME } from './resolvers.ts';
 import { CaptchaService } from './service.ts';

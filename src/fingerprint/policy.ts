@@ -6,7 +6,7 @@ import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '.
 import defaultPolicy from './default-policy.json' with { type: 'json' };
 import type { FingerprintMetrics } from './metrics.ts';
 import { type Condition, OTHERWISE, readContent } from './policy-format.ts';
-import { LEVEL_RANK } from './signal-catalogue.ts';
+import { isAtLeast } from './signal-catalogue.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
 
@@ -97,7 +97,7 @@ export function counts(
 ): boolean {
   if (anyOf && !isOneOf(anyOf, code)) return false;
   if (effect && own !== effect) return false;
-  if (minLevel && LEVEL_RANK[level] < LEVEL_RANK[minLevel]) return false;
+  if (minLevel && !isAtLeast(level, minLevel)) return false;
   return minConfidence === undefined || confidence >= minConfidence;
 }
 

@@ -17,7 +17,7 @@ import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';
 import type { PolicyInUse } from './policy.ts';
 import { type FingerprintRequest, toRequest, withTrusted } from './request.ts';
 import { type Judgements, judgementOf, noSealingKeys } from './sealed-judgement.ts';
-import { LEVEL_RANK, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
+import { isAtLeast, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** The parts that all requests share. */
 export interface FingerprintParts {
@@ -173,6 +173,6 @@ function signals(
     return context.refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
   if (!all || (minLevel == null && minConfidence == null)) return all ?? null;
   return all.filter(
-    ({ level, confidence }) => LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
+    ({ level, confidence }) => isAtLeast(level, minLevel ?? 'LOW') && confidence >= (minConfidence ?? 0),
   );
 }

@@ -1,14 +1,14 @@
 import { ConfigError } from '../config/parser.ts';
-import { typeDefs } from '../graphql/schema.ts';
 import type { SliceOf } from '../slice.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './policy.ts';
 import { fingerprintResolvers, SLICE_NAME } from './resolvers.ts';
 import { FingerprintService } from './service.ts';
 import { FINGERPRINT_VARIABLES, fingerprintRules } from './settings.ts';
+import { FINGERPRINT_SDL } from './signal-catalogue.ts';
 
 export const fingerprintSlice: SliceOf<typeof FINGERPRINT_VARIABLES, RiskPolicy> = {
   name: SLICE_NAME,
-  typeDefs: typeDefs('fingerprint.graphql'),
+  typeDefs: FINGERPRINT_SDL,
   resolvers: fingerprintResolvers,
   variables: FINGERPRINT_VARIABLES,
   accounts: 'fingerprintApplications',

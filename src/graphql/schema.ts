@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   type ApolloGraphQLObjectTypeExtensions,
   buildSubgraphSchema,
@@ -6,20 +5,11 @@ import {
   type GraphQLSchemaModule,
 } from '@apollo/subgraph';
 import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
-import { gql } from 'graphql-tag';
 import { asError, badUserInput } from '../errors.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { RequestContext } from './context.ts';
 import { countLists } from './cost.ts';
 import { requireScopes, restrictReferences } from './scopes.ts';
-
-/** The path is the same from `src/graphql/` and from the build's `dist/server/`. */
-const SCHEMA_FOLDER = new URL('../../schema/', import.meta.url);
-
-/** The SDL in a file of `schema/`. */
-export function typeDefs(file: string) {
-  return gql(readFileSync(new URL(file, SCHEMA_FOLDER), 'utf8'));
-}
 
 /** An executable subgraph schema. It keeps no state of requests. */
 export function buildSchema(modules: GraphQLSchemaModule[]): GraphQLSchema {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
-import { buildSchema } from 'graphql';
+import { buildSchema, validateSchema } from 'graphql';
 import { afterAll, expect, test } from 'vitest';
 import { sdlOf } from '../supergraph/compose.ts';
 import { shell } from '../support/process.ts';
@@ -52,6 +52,16 @@ test.each([
   expect(() => buildSchema(printed)).not.toThrow();
   await expect(printed).toMatchFileSnapshot(join(import.meta.dirname, `${name}.graphql`));
 });
+
+test.each(['', 'services'])(
+  '`npm run schema -- %s captcha` prints a whole schema of captchas alone',
+  async (audience) => {
+    const printed = buildSchema(await shell(`npm run -s schema -- ${audience} captcha`));
+    expect(validateSchema(printed)).toEqual([]);
+    expect(Object.keys(printed.getMutationType()?.getFields() ?? {})).toEqual(['validateCaptcha']);
+    expect(printed.getType('DeviceFingerprint')).toBeUndefined();
+  },
+);
 
 test('`npm run schema` for others names the two that it is for', async () => {
   await expect(shell('npm run -s schema -- everybody')).rejects.toThrow('npm run -s schema -- services  for services');
