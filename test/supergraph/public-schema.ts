@@ -1,7 +1,9 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeServices } from '@theguild/federation-composition';
 import { type DocumentNode, parse } from 'graphql';
+import { SLICES } from '../../src/slices.ts';
+import { documentOf } from '../../src/subgraph.ts';
 import { withoutTags } from './compose.ts';
 
 /** What the two pages see: the three subgraphs composed, without what federation needs or keeps inaccessible. */
@@ -21,13 +23,12 @@ export function shopSdl(): string {
 /** The three subgraphs as their files say. The addresses are for composers that want one, and nobody asks them. */
 export function readSubgraphs() {
   return [
-    { name: 'device-trust', url: 'http://device-trust:4001/graphql', typeDefs: read('../../schema/*.graphql') },
+    { name: 'device-trust', url: 'http://device-trust:4001/graphql', typeDefs: documentOf(SLICES) },
     { name: 'users', url: 'http://users:4002/graphql', typeDefs: read('users.graphql') },
     { name: 'orders', url: 'http://orders:4003/graphql', typeDefs: read('orders.graphql') },
   ];
 }
 
-function read(pattern: string): DocumentNode {
-  const files = globSync(pattern, { cwd: import.meta.dirname }).sort();
-  return parse(files.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8')).join('\n'));
+function read(file: string): DocumentNode {
+  return parse(readFileSync(join(import.meta.dirname, file), 'utf8'));
 }
