@@ -5,9 +5,11 @@ import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { ConfigError, unusedNames } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
+import { unsafeSwitches } from './config/switches.ts';
 import { mismatch } from './config/values.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
+import { exporterProblems } from './observability/settings.ts';
 import { exposureOf, listenProblem, summaryOf } from './settings/summary.ts';
 import { parseConfig, slicesOn, VARIABLES } from './settings/variables.ts';
 import type { FileContent, Slice } from './slice.ts';
@@ -21,6 +23,9 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 let log: Logger | undefined;
 let app: App | undefined;
+
+// A report of Node about a crash would hold every secret of the environment.
+if (process.report) process.report.excludeEnv = true;
 
 // A closed stream or a full disk does not end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -81,7 +86,8 @@ function chosenSlices(): readonly Slice[] {
 }
 
 const chosen = chosenSlices();
-const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'), SLICES, chosen);
+const readFile = (path: string) => readFileSync(path, 'utf8');
+const readConfig = () => parseConfig(process.env, readFile, SLICES, chosen);
 
 /** The configuration and the files of slices. If any is wrong, the process ends with every mistake of all. */
 function readAll() {
@@ -96,6 +102,8 @@ function readAll() {
     }
   };
   const config = attempt(readConfig);
+  if (config?.upstreamMode === 'live') problems.push(...unsafeSwitches(process.env, process.execArgv));
+  if (config?.otlpEndpoint !== undefined) problems.push(...exporterProblems(process.env, readFile));
   const files: Record<string, FileContent> = {};
   for (const { file, variables } of config ? slicesOn(config, chosen) : chosen) {
     const content = file && attempt(() => file.read(process.env[variables[file.path]?.name ?? ''] || undefined));
@@ -132,7 +140,11 @@ for (const { file } of slices) {
 }
 const exposure = exposureOf(config, slices);
 if (exposure) log.warn(exposure);
-const unused = unusedNames(process.env, VARIABLES);
+const unused = unusedNames(
+  process.env,
+  VARIABLES,
+  slices.flatMap((slice) => slice.unused(config)),
+);
 if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 

@@ -33,6 +33,8 @@ export interface Slice<
   rules(input: RuleInput<Rows & ServerRows>, isLive: boolean): void;
   /** Its features in use, such as `sealing: on`, for the line at the start. */
   summary(settings: Values<Rows & ServerRows> & { readonly upstreamMode: string }, file: Content | undefined): string[];
+  /** The keys of variables that have no effect with these settings. */
+  unused(settings: Values<Rows>): readonly Key[];
   start(options: StartOptions<Rows, Content>): RunningSlice<Rows, Content>;
 }
 

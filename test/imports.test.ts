@@ -27,7 +27,7 @@ const RULES = `
   start-sandbox: sandbox, settings, config
   app: settings, slice, slices, subgraph, graphql/context, explorer, observability, runtime, sandbox, server, upstream
   explain-policy: config/parser, fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
-  main: app, slice, slices, config, settings, errors, observability/logger
+  main: app, slice, slices, config, settings, errors, observability/logger, observability/settings
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

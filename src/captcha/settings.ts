@@ -13,7 +13,8 @@ import {
   type Values,
 } from '../config/values.ts';
 import type { SERVER_VARIABLES } from '../server/settings.ts';
-import { quota, region, timeoutMs } from '../upstream/settings.ts';
+import { quota, REGIONS, region, timeoutMs } from '../upstream/settings.ts';
+import { VALIDATE_TEMPLATE } from './contract.ts';
 
 /** The variables of the captcha service and of attestations, and the rules between them. */
 
@@ -100,6 +101,8 @@ export const CAPTCHA_VARIABLES = {
   attestationKeys: { name: 'ATTESTATION_KEYS', ...attestationKeys, live: true },
 } as const satisfies Table;
 
+const PATH = VALIDATE_TEMPLATE;
+
 export type CaptchaSettings = Values<typeof CAPTCHA_VARIABLES>;
 
 /** The same after each restart. It is public here, so live mode refuses it. */
@@ -129,6 +132,16 @@ export function captchaRules(
   for (const { region } of list) {
     const key = `captchaUrl${region}` as const;
     refuse(!isSet(key), key, address.expected, `nothing, although region ${region} is in use`);
+  }
+  // The documents of the services print addresses with their paths.
+  for (const region of REGIONS) {
+    const key = `captchaUrl${region}` as const;
+    refuse(
+      values[key]?.includes(PATH) === true,
+      key,
+      `an address without ${PATH}, which is added to it`,
+      'one with it',
+    );
   }
   // An id is in every address, so it is no secret.
   const known = new Set(list.map(({ captchaId }) => captchaId));

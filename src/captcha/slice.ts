@@ -1,5 +1,6 @@
 import { typeDefs } from '../graphql/type-defs.ts';
 import type { SliceOf } from '../slice.ts';
+import { unusedRegions } from '../upstream/settings.ts';
 import { captchaResolvers, SLICE_NAME } from './resolvers.ts';
 import { CaptchaService } from './service.ts';
 import { CAPTCHA_VARIABLES, captchaRules } from './settings.ts';
@@ -24,5 +25,7 @@ export const captchaSlice: SliceOf<typeof CAPTCHA_VARIABLES> = {
       `fail-open: ${captchaFailOpen}${captchaFailOpen === 'faults' ? `, ${shares}` : ''}`,
     ];
   },
+  unused: ({ captchaConfigurations }) =>
+    unusedRegions(captchaConfigurations).map((region) => `captchaUrl${region}` as const),
   start: (options) => new CaptchaService(options),
 };

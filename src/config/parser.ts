@@ -24,8 +24,12 @@ export interface RuleInput<Rows extends Table> {
   isSet(key: keyof Rows): boolean;
   /** Adds a sentence if a rule is broken, unless it was added before. */
   refuse(isBroken: boolean, key: keyof Rows, expected: string, got: string): void;
-  /** Adds a sentence for each value that the documentation shows in place of the operator's own. */
-  refusePlaceholders(): void;
+  /**
+   * Adds a sentence for each value that the documentation shows in place of the operator's own.
+   *
+   * @param isTrial accepts the secrets of a variable that are for a try; `tried` are all variables with such secrets
+   */
+  refusePlaceholders(isTrial: (key: keyof Rows, tried: ReadonlySet<keyof Rows>) => boolean): void;
 }
 
 /** Reads the environment, where empty means not set. @throws ConfigError with every mistake at once and no secret */
@@ -36,7 +40,7 @@ export function readVariables<Rows extends Table>(
   rules: (input: RuleInput<Rows>) => void,
 ): Values<Rows> {
   const problems = unknownNames(env, table);
-  const placeholders: string[] = [];
+  const placeholders: { readonly key: keyof Rows; readonly sentence: string; readonly isForTrial: boolean }[] = [];
   const given = new Set<keyof Rows>();
   const read: Record<string, unknown> = {};
   // Everything is read whatever the mode, so that every mistake is reported at once.
@@ -65,7 +69,7 @@ export function readVariables<Rows extends Table>(
       continue;
     }
     problems.push(...slipsIn(name, text));
-    placeholders.push(...placeholdersIn(variable, text));
+    for (const one of placeholdersIn(variable, text)) placeholders.push({ key, ...one });
     const result = schema.safeParse(text, { error: () => 'expected another value' });
     if (result.success) read[key] = result.data;
     else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
@@ -77,7 +81,12 @@ export function readVariables<Rows extends Table>(
     const sentence = mismatch(rows[key].name, expected, got);
     if (isBroken && !problems.includes(sentence)) problems.push(sentence);
   };
-  rules({ values, isSet: (key) => given.has(key), refuse, refusePlaceholders: () => problems.push(...placeholders) });
+  const refusePlaceholders: RuleInput<Rows>['refusePlaceholders'] = (isTrial) => {
+    const tried = new Set(placeholders.flatMap(({ key, isForTrial }) => (isForTrial ? [key] : [])));
+    for (const { key, sentence, isForTrial } of placeholders)
+      if (!isForTrial || !isTrial(key, tried)) problems.push(sentence);
+  };
+  rules({ values, isSet: (key) => given.has(key), refuse, refusePlaceholders });
   if (problems.length > 0) throw new ConfigError(problems);
   // Sound: a key without its value would have added a sentence to the problems.
   return values as Values<Rows>;
@@ -93,16 +102,22 @@ function mistakeIn({ secret, isExplained }: Variable, text: string, { issues }: 
 /** Placeholders of older versions of the documentation. */
 const FORMER = new Set(['pk_1', 'sk_1', 'key_1', '0123456789abcdef0123456789abcdef']);
 
+/** Secrets that the documentation shows for a try on one machine. */
+const FOR_TRIAL =
+  /^((sk|key)_sandbox_(glb|na|eu)|a-secret-(to-try-it-out|of-orders)|only-for-the-tests-of-your-services)$/;
+
 /** A sentence for each value that the documentation shows in place of the operator's own. None shows the value. */
-function placeholdersIn({ name, secret }: Variable, text: string): string[] {
+function placeholdersIn({ name, secret }: Variable, text: string) {
   return textsIn(text).flatMap(([path, inner]) => {
-    const isSecret = secret && (/^change[-_ ]?me/i.test(inner) || /^<.*>$/s.test(inner) || FORMER.has(inner));
+    const isForTrial = secret === true && FOR_TRIAL.test(inner);
+    const isSecret =
+      secret && (isForTrial || /^change[-_ ]?me/i.test(inner) || /^<.*>$/s.test(inner) || FORMER.has(inner));
     // No host under `.example` will ever exist (RFC 2606, section 2).
     const isAddress = URL.canParse(inner) && /(^|\.)example\.?$/.test(new URL(inner).hostname);
     if (!isSecret && !isAddress) return [];
     const kind = isSecret ? 'a secret' : 'an address';
     const own = path === '' ? `${kind} of your own` : `a value of your own at ${path}`;
-    return `${name}: expected ${own}, but got a placeholder from the documentation.`;
+    return [{ sentence: `${name}: expected ${own}, but got a placeholder from the documentation.`, isForTrial }];
   });
 }
 
@@ -155,6 +170,8 @@ const REMOVED =
 const HONOURED =
   /^OTEL_(SDK_DISABLED=(true|false)|TRACES_EXPORTER=otlp|(TRACES|METRICS|LOGS)_EXPORTER=none|EXPORTER_OTLP_(TRACES_)?(PROTOCOL=http\/json|(HEADERS|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)=.+))$/is;
 
+const TURNS_OFF = /^OTEL_(SDK_DISABLED=(true|false)|(TRACES|METRICS|LOGS)_EXPORTER=none)$/is;
+
 /** A sentence for each unknown name that is nearly one of the table. */
 export function unknownNames(env: Environment, table: Table): string[] {
   const known = namesOf(table);
@@ -167,13 +184,18 @@ export function unknownNames(env: Environment, table: Table): string[] {
   });
 }
 
-/** The names of variables without an effect that their operator may expect to have one. */
-export function unusedNames(env: Environment, table: Table): string[] {
-  const known = namesOf(table);
+/** The names of variables without an effect that their operator may expect to have one. `unused` are keys of the table. */
+export function unusedNames(env: Environment, table: Table, unused: readonly string[] = []): string[] {
+  const [known, idle] = [namesOf(table), unused.map((key) => table[key]?.name)];
+  // Without an address nothing is exported.
+  const isHonoured = (text: string) => (env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? HONOURED : TURNS_OFF).test(text);
   return Object.entries(env).flatMap(([name, value]) => {
-    if (!value || known.includes(name)) return [];
+    if (!value) return [];
     const text = `${name}=${value.trim()}`;
-    return REMOVED.test(text) || (/^OTEL_\w+=/.test(text) && !HONOURED.test(text)) ? [name] : [];
+    const isOfTelemetry = /^OTEL_\w+=/.test(text);
+    if (known.includes(name))
+      return idle.includes(name) || (isOfTelemetry && !env['OTEL_EXPORTER_OTLP_ENDPOINT']) ? [name] : [];
+    return REMOVED.test(text) || (isOfTelemetry && !isHonoured(text)) ? [name] : [];
   });
 }
 

@@ -91,10 +91,13 @@ export const visibleText = (min: number, max: number) => {
 
 export const ownSecret = { ...visibleText(16, 256), secret: true } as const;
 
+/** A host of this machine, as a URL has it. */
+export const isLocalHost = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+
 /** An https address, or one of this machine, for which no encryption is needed. */
 export function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLocalHost(hostname));
 }
 
 /** An address of HTTP. Paths are appended to it, so slashes at its end are removed. */

@@ -1,7 +1,8 @@
 import { bytes, entryOf, identifier, jwkOf, listOf, secretList } from '../config/json-values.ts';
 import type { RuleInput } from '../config/parser.ts';
 import { address, anyText, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
-import { quota, region, timeoutMs } from '../upstream/settings.ts';
+import { quota, REGIONS, region, timeoutMs } from '../upstream/settings.ts';
+import { QUERY_TEMPLATE } from './contract.ts';
 
 /** The variables of the fingerprint service and of the judgements on its answers, and the rules between them. */
 
@@ -35,6 +36,8 @@ export const FINGERPRINT_VARIABLES = {
   sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys, live: true },
 } as const satisfies Table;
 
+const PATH = QUERY_TEMPLATE.replace('/{public_key}', '');
+
 export type FingerprintSettings = Values<typeof FINGERPRINT_VARIABLES>;
 
 /** The same after each restart. It is public here, so live mode refuses it. */
@@ -49,6 +52,16 @@ export function fingerprintRules({ values, isSet, refuse }: RuleInput<typeof FIN
   for (const { region } of list) {
     const key = `fingerprintUrl${region}` as const;
     refuse(!isSet(key), key, address.expected, `nothing, although region ${region} is in use`);
+  }
+  // The documents of the services print addresses with their paths.
+  for (const region of REGIONS) {
+    const key = `fingerprintUrl${region}` as const;
+    refuse(
+      values[key]?.includes(PATH) === true,
+      key,
+      `an address without ${PATH}, which is added to it`,
+      'one with it',
+    );
   }
   // A public key is in every address, so it is no secret.
   const publicKeys = new Set(list.map(({ publicKey }) => publicKey));

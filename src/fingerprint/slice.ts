@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/parser.ts';
 import type { SliceOf } from '../slice.ts';
+import { unusedRegions } from '../upstream/settings.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './policy.ts';
 import { fingerprintResolvers, SLICE_NAME } from './resolvers.ts';
 import { FingerprintService } from './service.ts';
@@ -22,6 +23,8 @@ export const fingerprintSlice: SliceOf<typeof FINGERPRINT_VARIABLES, RiskPolicy>
       `policy: ${riskPolicyFile === undefined ? 'built-in' : `${policy?.id} in ${riskPolicyFile}`}`,
     ];
   },
+  unused: ({ fingerprintApplications }) =>
+    unusedRegions(fingerprintApplications).map((region) => `fingerprintUrl${region}` as const),
   start: (options) => new FingerprintService(options),
 };
 

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { Environment } from '../config/parser.ts';
-import { choice, internalAddress, ownSecret, ratio, type Table, type Values, visibleText } from '../config/values.ts';
+import {
+  choice,
+  internalAddress,
+  mismatch,
+  ownSecret,
+  ratio,
+  type Table,
+  type Values,
+  visibleText,
+} from '../config/values.ts';
 
 /** The variables of the log and of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
 
@@ -21,11 +30,15 @@ const resourceAttributes = {
   schema: z.string().transform((text, context): Readonly<Record<string, string>> => {
     try {
       return Object.fromEntries(
-        text.split(',').map((pair) => {
-          const [, name, value = ''] = PAIR.exec(pair) ?? [];
-          if (name === undefined) throw new URIError('no pair');
-          return [name, decodeURIComponent(value)];
-        }),
+        // A comma may be the last character, and two may follow each other.
+        text
+          .split(',')
+          .filter((pair) => pair.trim() !== '')
+          .map((pair) => {
+            const [, name, value = ''] = PAIR.exec(pair) ?? [];
+            if (name === undefined) throw new URIError('no pair');
+            return [name, decodeURIComponent(value)];
+          }),
       );
     } catch {
       context.addIssue({ code: 'custom', message: `expected ${PAIRS}` });
@@ -47,6 +60,28 @@ export const TRACING_VARIABLES = {
 } as const satisfies Table;
 
 export type TracingSettings = Values<typeof TRACING_VARIABLES>;
+
+/** Files and headers that the OTLP exporter reads itself. A mistake in them would look like a failure of the receiver. */
+const FILES = /^OTEL_EXPORTER_OTLP_(TRACES_)?(CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)$/;
+const HEADERS = /^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$/;
+
+/** A sentence for each mistake in what the OTLP exporter reads. No sentence shows a value, which can be a secret. */
+export function exporterProblems(env: Environment, readFile: (path: string) => string): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (!value) return [];
+    if (HEADERS.test(name)) {
+      const isWrong = value.split(',').some((pair) => pair.trim() !== '' && !PAIR.test(pair));
+      return isWrong ? [mismatch(name, 'pairs such as api-key=…, with percent-encoded values', 'a wrong value')] : [];
+    }
+    if (!FILES.test(name)) return [];
+    try {
+      readFile(value);
+      return [];
+    } catch {
+      return [mismatch(name, 'a readable file in PEM form', 'a path that cannot be read')];
+    }
+  });
+}
 
 /** Does an operator turn traces off by the variables of OpenTelemetry for that? */
 export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = '' }: Environment): boolean {

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller, Requester, TrustedMetadata } from '../graphql/caller.ts';
-import { ANYONE, ROUTER, type ServerSettings } from './settings.ts';
+import { ANYONE, ROUTER, type ServerSettings, scopesOfRouter } from './settings.ts';
 import {
   createMetadataReader,
   requesterOf,
@@ -38,10 +38,12 @@ export function createCallers(options: CallerOptions) {
   const metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
   let routers: readonly Credential[] = [];
   let services: readonly Credential[] = [];
+  let source: ReturnType<typeof scopesOfRouter>;
 
   /** Replaces all secrets at once, for a rotation. Requests in flight keep their caller. */
   function replaceSecrets(next: CallerSecrets): void {
     routers = next.routerSecrets.map((secret) => ({ name: ROUTER, scopes: undefined, secret: Buffer.from(secret) }));
+    source = scopesOfRouter({ ...options, services: next.services });
     services = next.services.map(({ name, secret, scopes }) => ({
       name,
       scopes: new Set(scopes),
@@ -63,9 +65,8 @@ export function createCallers(options: CallerOptions) {
 
   /** Undefined if scopes are not enforced. */
   function scopesOfPerson(request: IncomingMessage | undefined): ReadonlySet<string> | undefined {
-    const { scopes: header } = trustedHeaders;
-    if (header === undefined) return services.length > 0 ? NO_SCOPES : undefined;
-    return (request && scopesOf(request, header)) ?? NO_SCOPES;
+    if (!source) return undefined;
+    return (request && source.header !== undefined && scopesOf(request, source.header)) || NO_SCOPES;
   }
 
   return {

@@ -20,6 +20,15 @@ import { RISK_SCOPE } from '../graphql/settings.ts';
 /** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 
+/**
+ * The source of the scopes of a request without a service's secret: a header about the person, none at all, or undefined if
+ * scopes are not enforced. Those of a service are its own.
+ */
+export function scopesOfRouter({ trustedHeaders, services }: Pick<ServerSettings, 'trustedHeaders' | 'services'>) {
+  if (trustedHeaders?.scopes !== undefined) return { header: trustedHeaders.scopes };
+  return services.length > 0 ? { header: undefined } : undefined;
+}
+
 const ownSecrets = {
   expected: `a comma-separated list of 1 to 8 secrets, each of ${ownSecret.expected}`,
   schema: z

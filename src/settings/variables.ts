@@ -1,5 +1,5 @@
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
-import { anyText, choice, port, type Table, type Values } from '../config/values.ts';
+import { address, anyText, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
 import { areTracesOff, LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
 import { SERVER_VARIABLES } from '../server/settings.ts';
@@ -51,7 +51,7 @@ export function parseConfig(
 
 /** The slices that are on with this configuration. The sandbox has accounts for each. */
 export function slicesOn(config: Config, chosen: readonly Slice[]): readonly Slice[] {
-  return config.upstreamMode === 'sandbox' ? chosen : chosen.filter((slice) => hasAccounts(slice, config));
+  return config.upstreamMode === 'sandbox' ? chosen : chosen.filter((slice) => isConfigured(slice, config));
 }
 
 /** The quota of a slice; undefined without limits. */
@@ -60,7 +60,12 @@ export function quotaOf({ quota }: Slice, config: Values<Table>): QuotaLimits | 
   return config[quota] as QuotaLimits | undefined;
 }
 
-function hasAccounts({ accounts }: Slice, config: Values<Table>): boolean {
+/** An address that is not set counts as well. */
+function isLocalAddress(text: unknown): boolean {
+  return typeof text !== 'string' || isLocalHost(new URL(text).hostname);
+}
+
+function isConfigured({ accounts }: Slice, config: Values<Table>): boolean {
   const list = config[accounts];
   return Array.isArray(list) && list.length > 0;
 }
@@ -119,5 +124,16 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   // Without a secret no caller is trusted, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
   refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
-  input.refusePlaceholders();
+  // The secrets of a try are public. So their services and the port are on this machine, or the accounts are worth nothing either.
+  const isAtHome = ({ variables }: Slice) =>
+    Object.entries(variables).every(
+      ([key, { schema }]) => schema !== address.schema || isLocalAddress(input.values[key]),
+    );
+  const hasAccounts = chosen.filter(({ accounts }) => isSet(accounts));
+  input.refusePlaceholders((key, tried) => {
+    const slice = slices.find(({ variables }) => key in variables);
+    if (slice) return isAtHome(slice);
+    const isNearby = isLocalHost(rows.values.host ?? '') || hasAccounts.every(({ accounts }) => tried.has(accounts));
+    return isNearby && hasAccounts.every(isAtHome);
+  });
 }

@@ -10,6 +10,10 @@ export type Region = (typeof REGIONS)[number];
 
 export const region = oneOf(REGIONS);
 
+/** The regions without an account, whose addresses have no effect. */
+export const unusedRegions = (accounts: readonly { readonly region: Region }[]) =>
+  REGIONS.filter((region) => !accounts.some((one) => one.region === region));
+
 /** The address of a region that has an account. A valid configuration has each of them. */
 export function addressOf(region: Region, url: string | undefined): string {
   if (url === undefined) throw new Error(`expected an address for region ${region}, but got none`);

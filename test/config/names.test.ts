@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { unusedNames } from '../../src/config/parser.ts';
+import { exporterProblems } from '../../src/observability/settings.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
+import { SLICES } from '../../src/slices.ts';
 import { CANARY, LIVE, parse, problemsOf } from './support.ts';
 
 /** Which names in an environment are refused as mistyped, which are named, and which are left alone. */
@@ -71,4 +73,33 @@ test.each<[string, string, boolean, boolean]>([
 ])('%s=%s: traces are on, and it is named: %s, %s', (name, value, areOn, isNamed) => {
   const env = { ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [name]: value };
   expect([parse(env).otlpEndpoint !== undefined, unusedNames(env, VARIABLES)]).toEqual([areOn, isNamed ? [name] : []]);
+});
+
+test('without an address nothing of OpenTelemetry has an effect but what turns it off', () => {
+  const env = { ...LIVE, OTEL_SERVICE_NAME: 'trust', OTEL_EXPORTER_OTLP_HEADERS: 'a=b', OTEL_SDK_DISABLED: 'true' };
+  expect(unusedNames(env, VARIABLES)).toEqual(['OTEL_SERVICE_NAME', 'OTEL_EXPORTER_OTLP_HEADERS']);
+});
+
+test('the address of a region without an account has no effect', () => {
+  const env = { ...LIVE, FINGERPRINT_URL_EU: 'https://fp-eu.test' };
+  const unused = SLICES.flatMap((slice) => slice.unused(parse(env)));
+  expect(unusedNames(env, VARIABLES, unused)).toEqual(['FINGERPRINT_URL_EU']);
+});
+
+test.each<[string, string, string | undefined]>([
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=a%20b,', undefined],
+  [
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    `api-key ${CANARY}`,
+    'pairs such as api-key=…, with percent-encoded values, but got a wrong value',
+  ],
+  ['OTEL_EXPORTER_OTLP_CERTIFICATE', '/there.pem', undefined],
+  [
+    'OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY',
+    '/not-there.pem',
+    'a readable file in PEM form, but got a path that cannot be read',
+  ],
+])('%s=%s for the exporter', (name, value, expected) => {
+  const readFile = (path: string) => (path === '/there.pem' ? '' : expect.fail('ENOENT'));
+  expect(exporterProblems({ [name]: value }, readFile)).toEqual(expected ? [`${name}: expected ${expected}.`] : []);
 });

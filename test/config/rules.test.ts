@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenProblem } from '../../src/settings/summary.ts';
 import { listen } from '../support/loopback.ts';
+import { ROOT } from '../support/process.ts';
 import {
   APPLICATION,
   CANARY,
@@ -50,6 +53,16 @@ describe('live mode needs one service', () => {
       half(APPLICATIONS_EXPECTED, 'RISK_POLICY_FILE'),
     ],
   ])('%s', (_what, env, problems) => expect(problemsOf(env)).toEqual(problems));
+});
+
+test.each([
+  ['FINGERPRINT_URL_GLB', 'https://fp.test/api/v2/fp_query/pk_shop', '/api/v2/fp_query'],
+  ['FINGERPRINT_URL_NA', 'https://fp.test/api/v2/fp_query', '/api/v2/fp_query'],
+  ['CAPTCHA_URL_GLB', 'https://captcha.test/validate', '/validate'],
+])('%s=%s is refused, because its path is added to it', (name, url, path) => {
+  expect(problemsOf({ ...LIVE, [name]: url })).toEqual([
+    `${name}: expected an address without ${path}, which is added to it, but got one with it.`,
+  ]);
 });
 
 const ROUTER_SECRETS = 'secret-of-the-router';
@@ -249,6 +262,62 @@ describe('what the documentation shows in place of values of your own', () => {
         expect.stringContaining('(1.region: expected GLB, NA or EU)'),
         refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 1.secret'),
       ]);
+    });
+  });
+
+  describe('a secret for a try', () => {
+    const LOCAL = { FINGERPRINT_URL_GLB: 'http://127.0.0.1:4100', CAPTCHA_URL_GLB: 'http://localhost:4100' };
+    const ROUTER_SECRETS = 'a-secret-to-try-it-out';
+    const SERVICES = '[{"name":"orders","secret":"a-secret-of-orders","scopes":["risk:read"]}]';
+    const [secret, captchaKey] = ['sk_sandbox_glb', 'key_sandbox_glb'];
+    const TRIAL = {
+      FINGERPRINT_APPLICATIONS: JSON.stringify([{ ...APPLICATION, secret }]),
+      CAPTCHA_CONFIGURATIONS: captcha({ captchaKey }),
+    };
+    const ANYWHERE = { HOST: '0.0.0.0' };
+
+    test.each<[string, Readonly<Record<string, string>>, string[]]>([
+      ['is accepted on this machine', { ...REST, ...LOCAL, ...TRIAL, ROUTER_SECRETS, SERVICES }, []],
+      ['is accepted on any port before the sandbox', { ...REST, ...LOCAL, ...TRIAL, ...ANYWHERE, ROUTER_SECRETS }, []],
+      ['is refused for a real service', { ...REST, ROUTER_SECRETS, SERVICES }, ['ROUTER_SECRETS', 'SERVICES']],
+      [
+        'is refused on another port for real accounts',
+        { ...REST, ...LOCAL, ...ANYWHERE, ROUTER_SECRETS },
+        ['ROUTER_SECRETS'],
+      ],
+      ['is refused at a real service', { ...LIVE, ...TRIAL }, ['FINGERPRINT_APPLICATIONS', 'CAPTCHA_CONFIGURATIONS']],
+      [
+        'is refused for one service alone',
+        { ...LIVE, ...TRIAL, CAPTCHA_URL_GLB: LOCAL.CAPTCHA_URL_GLB },
+        ['FINGERPRINT_APPLICATIONS'],
+      ],
+    ])('%s', (_what, env, names) => {
+      expect(problemsOf(env).map((problem) => problem.split(':', 1).join())).toEqual(names);
+    });
+
+    test('is each that a page or a file shows', () => {
+      const pages = ['README.md', 'deploy/README.md', 'schema/FRONTEND.md', 'deploy/compose.yaml'];
+      const text = pages.map((path) => readFileSync(join(ROOT, path), 'utf8')).join();
+      const shown = [
+        ...[...text.matchAll(/ROUTER_SECRETS[=:] ?([\w-]+)$/gm)].map(([, one = '']) => ({
+          ...REST,
+          ROUTER_SECRETS: one,
+        })),
+        ...[...text.matchAll(/^export SERVICES='(.*)'$/gm)].map(([, one = '']) => ({ ...REST, SERVICES: one })),
+        ...[...text.matchAll(/FINGERPRINT_APPLICATIONS[=:] ?'(.*)'$/gm)].map(([, one = '']) => ({
+          ...LIVE,
+          FINGERPRINT_APPLICATIONS: one,
+          FINGERPRINT_URL_EU: 'https://fp.test',
+        })),
+        ...[...text.matchAll(/CAPTCHA_CONFIGURATIONS[=:] ?'(.*)'$/gm)].map(([, one = '']) => ({
+          ...LIVE,
+          CAPTCHA_CONFIGURATIONS: one,
+          CAPTCHA_URL_EU: 'https://captcha.test',
+        })),
+      ];
+      expect(shown.length).toBeGreaterThan(9);
+      for (const env of shown)
+        expect(problemsOf(env).join(), JSON.stringify(env)).toContain('placeholder from the documentation');
     });
   });
 

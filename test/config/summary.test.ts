@@ -57,6 +57,7 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp | undefined]
   ],
   ['a router and services', { ...ROUTER, SERVICES }, 'enforced, and none for requests of the router', undefined],
   ['services', { ...REST, SERVICES }, 'enforced', undefined],
+  ['services alone', { ...REST, SERVICES, TRUSTED_HEADERS: '{"scopes":"x-s"}' }, 'enforced', undefined],
   ['a developer', SANDBOX, 'not enforced', undefined],
 ])('who may read signals if %s may ask', (_who, env, scopes, warning) => {
   const config = parse(env);

@@ -195,7 +195,7 @@ describe('attributes of the resource', () => {
     expect(parse({ ...LIVE, OTEL_RESOURCE_ATTRIBUTES: text }).otelResourceAttributes).toEqual(expected);
   });
 
-  test.each(['a', '=b', 'a=b,', 'a=%', 'a=%ff', 'a=b c', 'a b=c', 'a="b"'])('%s is refused', (text) => {
+  test.each(['a', '=b', 'a=%', 'a=%ff', 'a=b c', 'a b=c', 'a="b"'])('%s is refused', (text) => {
     expect(problemsOf({ ...LIVE, OTEL_RESOURCE_ATTRIBUTES: text })).toEqual([
       `OTEL_RESOURCE_ATTRIBUTES: expected pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values, but got ${JSON.stringify(text)}.`,
     ]);

@@ -43,6 +43,7 @@ export const scoreSlice: SliceOf<Rows> = {
   rules: ({ isSet, refuse }, isLive) =>
     refuse(isLive && isSet('scoreAccounts') && !isSet('scoreUrl'), 'scoreUrl', address.expected, 'nothing'),
   summary: ({ scoreUrl }) => [`score: ${scoreUrl ? 'on' : 'off'}`],
+  unused: () => [],
   start: (options) => new ScoreService(options),
 };
 

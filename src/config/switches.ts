@@ -1,0 +1,30 @@
+import type { Environment } from './parser.ts';
+
+/** An address of this machine: a port alone stands for one. */
+const LOCAL = String.raw`(\d+|(localhost|127(\.\d+){3}|\[::1\])(:\d+)?)(?=\s|$)`;
+
+/** Switches of Node that undo a promise of live mode, each with its effect. */
+const UNSAFE: readonly (readonly [form: RegExp, effect: string])[] = [
+  [/--insecure-http-parser\b/, 'accepts requests that proxies read in another way'],
+  [/--tls-min-v1\.[01]\b/, 'accepts versions of TLS that are broken'],
+  [/--tls-keylog\b/, 'writes the keys of connections to a file'],
+  [new RegExp(`--(inspect(-brk|-wait|-port)?|debug-port)[= ](?!-|${LOCAL})`), 'opens the debugger to other machines'],
+  [/--experimental-(default-)?config-file\b/, 'reads further switches from a file'],
+];
+
+/** A sentence for each switch, in the environment or on the command line of Node, that live mode refuses. */
+export function unsafeSwitches(env: Environment, execArgv: readonly string[]): string[] {
+  const sources = { NODE_OPTIONS: env['NODE_OPTIONS'] ?? '', 'the command line': execArgv.join(' ') };
+  const problems = Object.entries(sources).flatMap(([source, text]) =>
+    UNSAFE.flatMap(([form, effect]) => {
+      // Node reads `_` as `-`, and quotes around a switch.
+      const [found] = form.exec(text.replaceAll('_', '-').replaceAll('"', ' ')) ?? [];
+      return found ? [`${source}: expected no ${found.split(/[= ]/, 1)}, but got it, which ${effect}.`] : [];
+    }),
+  );
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    problems.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0, which accepts a stranger as the service.',
+    );
+  return problems;
+}

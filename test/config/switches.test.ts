@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { unsafeSwitches } from '../../src/config/switches.ts';
+import { LIVE, SANDBOX, startServing } from '../process/environments.ts';
+import { MAIN, startProcess } from '../support/process.ts';
+
+/** Switches of Node that live mode refuses, because each undoes a promise. */
+
+describe('live mode does not start with', () => {
+  test.each<[string, string]>([
+    ['NODE_TLS_REJECT_UNAUTHORIZED=0', 'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0'],
+    ['NODE_OPTIONS=--insecure-http-parser', 'NODE_OPTIONS: expected no --insecure-http-parser'],
+    ['NODE_OPTIONS=--inspect=0.0.0.0:0', 'NODE_OPTIONS: expected no --inspect'],
+  ])('%s', async (assignment, sentence) => {
+    const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(assignment) ?? [];
+    const child = startProcess(MAIN, { ...LIVE, [name]: value });
+    expect([await child.ended, child.stdout()]).toEqual([1, '']);
+    expect(child.stderr()).toContain(`Invalid configuration:\n  ${sentence}`);
+  });
+});
+
+test('the sandbox starts with such a switch', async (context) => {
+  await startServing(context, { ...SANDBOX, NODE_OPTIONS: '--insecure-http-parser' });
+});
+
+test.each<[string, number]>([
+  ['--insecure_http_parser', 1],
+  ['"--insecure-http-parser" --max-old-space-size=400', 1],
+  ['--tls-min-v1.0 --tls-keylog=/tmp/keys', 2],
+  ['--tls-min-v1.2', 0],
+  ['--inspect-brk=10.0.0.1', 1],
+  ['--inspect-port=[::]:9229', 1],
+  ['--debug-port 0.0.0.0:9229', 1],
+  ['--inspect', 0],
+  ['--inspect --enable-source-maps', 0],
+  ['--inspect=9229', 0],
+  ['--inspect=127.0.0.1:9229 --inspect-port=localhost:0 --debug-port=[::1]:1', 0],
+  ['--inspect=127.0.0.1.example:9229', 1],
+  ['--experimental-default-config-file', 1],
+  ['--import=./telemetry.mjs --require @opentelemetry/auto-instrumentations-node/register', 0],
+])('NODE_OPTIONS=%s has %i of them, and so has the command line', (text, count) => {
+  expect(unsafeSwitches({ NODE_OPTIONS: text }, [])).toHaveLength(count);
+  expect(unsafeSwitches({}, text.split(' '))).toHaveLength(count);
+});
