@@ -20,6 +20,8 @@ type Values = string | number;
 interface Case extends Setting {
   readonly when: string;
   readonly every?: number;
+  /** Leaves out the series that have this text. */
+  readonly without?: string;
   readonly at: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -57,8 +59,9 @@ function seriesOf({ accounts = {}, series = {} }: Setting): [name: string, varia
 }
 
 /** The tests of a case in promtool's words, each over the series with which nothing is wrong. */
-function testsOf({ when, every = 1, at, ...setting }: Case) {
-  const changed = new Map([...seriesOf(healthy), ...seriesOf(setting)]);
+function testsOf({ when, every = 1, at, without, ...setting }: Case) {
+  const isLeft = ([name]: readonly [string, unknown]) => !without || !new RegExp(without).test(name);
+  const changed = new Map([...seriesOf(healthy).filter(isLeft), ...seriesOf(setting)]);
   const steps = Math.max(...Object.keys(at).map(Number)) / every;
   const inFull = (values: Values = '') => {
     const text = typeof values === 'number' ? `${values}+0` : values;

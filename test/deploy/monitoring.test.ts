@@ -9,7 +9,7 @@ import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
-import { ALERTS, PANELS, QUERIES } from './monitoring.ts';
+import { ALERTS, OPEN_PANELS, PANELS, QUERIES } from './monitoring.ts';
 
 /** What the alerts, the dashboard and the autoscaler ask for is what a running app has. */
 
@@ -68,6 +68,12 @@ test('the rules for Prometheus Operator are those of alerts.yaml', async () => {
 test('the dashboard shows every metric of ours', () => {
   const shown = new Set(QUERIES.flatMap(namesIn).map((name) => name.replace(/_(bucket|sum|count)$/, '')));
   expect(OURS.filter((name) => !shown.has(name))).toEqual([]);
+});
+
+test('every metric of one service alone is in a row that is closed', () => {
+  const open = new Set(OPEN_PANELS.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr))));
+  const ofOne = /captcha|attestation|fingerprint|signals|decisions|judgements|catalogue|reports|metadata/;
+  expect([...open].filter((name) => ofOne.test(name))).toEqual([]);
 });
 
 test('the metrics of the table of deploy/README.md are there, each with its labels', () => {

@@ -26,7 +26,12 @@ export const ALERTS: readonly Alert[] = parse(read('alerts.yaml')).groups.flatMa
 );
 
 const dashboard = JSON.parse(read('grafana-dashboard.json'));
-export const PANELS: readonly Panel[] = dashboard.panels.filter(({ type }: Panel) => type !== 'row');
+/** The panels with those within the rows of one service, which are closed: such a row shows nothing where that service is off. */
+export const PANELS: readonly Panel[] = dashboard.panels
+  .flatMap(({ panels = [], ...panel }: Panel & { panels?: readonly Panel[] }) => [panel, ...panels])
+  .filter(({ type }: Panel) => type !== 'row');
+/** The panels that are always open. */
+export const OPEN_PANELS: readonly Panel[] = dashboard.panels.filter(({ type }: Panel) => type !== 'row');
 const [{ metricsQuery, seriesQuery }] = parse(read('prometheus-adapter.yaml')).rules.custom;
 
 /** Every other query, with what Grafana and the adapter put in before they ask. */
