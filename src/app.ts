@@ -47,6 +47,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const telemetry = { log, logSample: config.logSample, metrics, logHash, tracing };
     const eventLoop = startEventLoopMonitor(options.maxDelayMs);
     closers.push(eventLoop.stop);
+    metrics.watchEventLoop(eventLoop.measuredLagMs);
     const upstreams = await openUpstreams({ settings: config, log, metrics, eventLoop });
     closers.push(upstreams.close);
     const running = new Map(

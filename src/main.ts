@@ -4,9 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { ConfigError, unusedNames } from './config/parser.ts';
-import { watchConfig } from './config/rotation.ts';
+import { stampOf, watchConfig } from './config/rotation.ts';
 import { unsafeSwitches } from './config/switches.ts';
-import { mismatch } from './config/values.ts';
+import { mismatch, type Table } from './config/values.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
 import { exporterProblems } from './observability/settings.ts';
@@ -148,32 +148,60 @@ const unused = unusedNames(
 if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 
+/** The files from which variables come. */
+const filesOf = (variables: Table) =>
+  Object.values(variables).flatMap(({ name, secret }) => (secret && process.env[`${name}_FILE`]) || []);
+
 /** Watches files, and uses their new content. A mistake in it is logged, and the old content stays in use. */
 function watch<Value>(
   name: string,
+  paths: readonly string[],
   refused: string,
   first: Value,
   read: () => Value,
   use: (next: Value) => void,
 ): void {
+  // What is in the environment never changes.
+  if (paths.length === 0) return;
   const useNext = (next: Value) => {
     use(next);
     app?.recordReload(name, true);
   };
-  watchConfig(first, read, useNext, (problems) => {
-    app?.recordReload(name, false);
-    log?.error({ problems }, refused);
-  });
+  watchConfig(
+    first,
+    () => stampOf(paths),
+    read,
+    useNext,
+    (problems) => {
+      app?.recordReload(name, false);
+      log?.error({ problems }, refused);
+    },
+  );
 }
 // Watched separately: a mistake in another file must not block a secret rotation.
-watch('secrets', 'the new secrets cannot be used; the old ones stay in use', config, readConfig, app.rotate);
+watch(
+  'secrets',
+  filesOf(VARIABLES),
+  'the new secrets cannot be used; the old ones stay in use',
+  config,
+  readConfig,
+  app.rotate,
+);
 for (const { file, variables } of slices) {
   const content = file && files[file.name];
   if (!file || !content) continue;
   const { name, title, path } = file;
-  const read = () => file.read(process.env[variables[path]?.name ?? ''] || undefined);
-  watch(name, `the new ${title} cannot be used; the old one stays in use`, content, read, (next) => {
-    app?.useFile(name, next);
-    log?.info(fieldsOf(name, next), `${title} replaced`);
-  });
+  const from = process.env[variables[path]?.name ?? ''] || undefined;
+  const read = () => file.read(from);
+  watch(
+    name,
+    from ? [from] : [],
+    `the new ${title} cannot be used; the old one stays in use`,
+    content,
+    read,
+    (next) => {
+      app?.useFile(name, next);
+      log?.info(fieldsOf(name, next), `${title} replaced`);
+    },
+  );
 }

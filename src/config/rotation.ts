@@ -1,30 +1,50 @@
+import { statSync } from 'node:fs';
 import { propertiesOf } from '../runtime/json.ts';
 import { ConfigError } from './parser.ts';
 
 const INTERVAL_MS = 2_000;
 
+/** A text that changes with the content of files, or with a link on their paths. It costs a thousandth of reading them. */
+export function stampOf(paths: readonly string[]): string {
+  const stamps = paths.map((path) => {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
+    return [ino, size, mtimeNs, ctimeNs].join();
+  });
+  return stamps.join(' ');
+}
+
 /**
  * Reports a change once two reads agree: a file may be half-written. File events miss changes of mounted secrets.
  *
+ * @param stamp reading is needed only while this changes, and once more
  * @param read reads the value again, files included, and throws a ConfigError if it is wrong
  * @param refuse gets the mistakes of a wrong value, once for each change, so that the log does not fill up
  */
 export function watchConfig<Value>(
   first: Value,
+  stamp: () => string,
   read: () => Value,
   use: (next: Value) => void,
   refuse: (problems: readonly string[]) => void,
 ): void {
   let reported = JSON.stringify(first);
   let lastRead = reported;
+  let lastStamp = stamp();
+  let isStable = false;
+  let quietPolls = 0;
   const report = (state: string, act: () => void) => {
-    const isStable = state === lastRead;
+    isStable = state === lastRead;
     lastRead = state;
     if (!isStable || state === reported) return;
     reported = state;
     act();
   };
   const poll = () => {
+    const now = stamp();
+    quietPolls = now === lastStamp ? quietPolls + 1 : 0;
+    lastStamp = now;
+    // Two writes within some milliseconds can have one stamp.
+    if (isStable && quietPolls > 1) return;
     let value: Value;
     try {
       value = read();

@@ -129,7 +129,10 @@ const MAX_PENDING_BYTES = 1024 * 1024;
 export function bufferLines(stream: Writable): { write(line: string): void } {
   let lines = 0;
   let text = '';
+  let timer: NodeJS.Timeout | undefined;
   const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
     const count = lines;
     if (stream.writableLength > MAX_PENDING_BYTES) allDropped += count;
     else if (count > 0)
@@ -139,13 +142,13 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
     lines = 0;
     text = '';
   };
-  setInterval(flush, FLUSH_INTERVAL_MS).unref();
   process.on('exit', flush);
   return {
     write: (line) => {
       lines += 1;
       text += line;
       if (text.length > MAX_BUFFERED_CHARACTERS) flush();
+      else timer ??= setTimeout(flush, FLUSH_INTERVAL_MS).unref();
     },
   };
 }

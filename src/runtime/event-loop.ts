@@ -6,24 +6,32 @@ const WINDOW_MS = 50;
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
+/** How many ticks follow a question that nobody watches for, and how long delays count after the last tick, in ms. */
+const [TICKS_AFTER_QUESTION, REMEMBERED_MS] = [50, 100];
+
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 
-/** Measures the lag of the event loop. Node's histogram misses each turn after a reset: under overload all. */
+/**
+ * Measures the lag of the event loop, by ticks while somebody watches it: an idle process has none. Node's histogram misses
+ * each turn after a reset: under overload all.
+ */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
-  let lastTick = performance.now();
-  let windowStart = lastTick;
+  let lastTick = 0;
+  let windowStart = 0;
   let windowLagMs = 0;
   /** The delays of the last two windows. */
   let delayMs = 0;
   let delayBeforeMs = 0;
+  let watchers = 0;
+  let ticksLeft = 0;
+  let timer: NodeJS.Timeout | undefined;
 
-  const lagAt = (now: number) => Math.max(0, now - lastTick - TICK_MS);
-  // The excess of the window over WINDOW_MS, at most the lag of its ticks: it ends with a tick, so it can be longer although
-  // no tick is late.
+  const lagAt = (now: number) => (timer ? Math.max(0, now - lastTick - TICK_MS) : 0);
+  // A window ends at the first tick after WINDOW_MS. Only the part that late ticks caused counts.
   const delayAt = (now: number) => Math.min(windowLagMs + lagAt(now), now - windowStart - WINDOW_MS);
 
-  const timer = setInterval(() => {
+  const tick = () => {
     const now = performance.now();
     if (now - windowStart >= WINDOW_MS) {
       delayBeforeMs = delayMs;
@@ -33,18 +41,57 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
     } else windowLagMs += lagAt(now);
     totalMs += lagAt(now);
     lastTick = now;
-  }, TICK_MS);
-  timer.unref();
+    ticksLeft -= 1;
+    if (watchers === 0 && ticksLeft <= 0) rest();
+  };
+
+  const rest = () => {
+    totalMs += lagAt(performance.now());
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  const wake = () => {
+    if (timer) return;
+    const now = performance.now();
+    if (now - lastTick > REMEMBERED_MS) [delayMs, delayBeforeMs] = [0, 0];
+    [lastTick, windowStart, windowLagMs] = [now, now, 0];
+    timer = setInterval(tick, TICK_MS).unref();
+  };
+
+  /** A question without a watcher lets the ticks go on for a while, so that the next one has an answer. */
+  const touch = () => {
+    if (watchers > 0) return;
+    ticksLeft = TICKS_AFTER_QUESTION;
+    wake();
+  };
+  touch();
 
   return {
+    /** Measures until the returned function is called. Requests, calls and probes watch as long as they are in flight. */
+    watch: (): (() => void) => {
+      watchers += 1;
+      wake();
+      return () => {
+        watchers -= 1;
+        if (watchers === 0 && ticksLeft <= 0) rest();
+      };
+    },
     /** The total lag since the start, in ms: tells a slow upstream from a response that waits in our socket. */
-    totalLagMs: (): number => totalMs + lagAt(performance.now()),
+    totalLagMs: (): number => {
+      touch();
+      return totalMs + lagAt(performance.now());
+    },
     /**
      * Was the event loop late by more than the limit twice in a row? Once may be a garbage collection. After one delay, a second
      * one counts before it has ended, so that requests which arrive during it are refused.
      */
-    isOverloaded: (): boolean =>
-      delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
-    stop: () => clearInterval(timer),
+    isOverloaded: (): boolean => {
+      touch();
+      return delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs);
+    },
+    /** The total lag that ticks have measured, in ms. */
+    measuredLagMs: (): number => totalMs,
+    stop: rest,
   };
 }

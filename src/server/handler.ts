@@ -27,7 +27,7 @@ export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'm
   /** May a known operation skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
   /** While it lags, new requests are refused. */
-  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
+  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
   /** For the bytes of a body and of its parsed values, until its operation is over. */
   readonly reserveBody: Reserve;
   /** For the bytes of an answer, until it is read. */
@@ -47,9 +47,10 @@ export async function handleGraphql(
   caller: Caller,
 ): Promise<void> {
   const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
-  if (eventLoop.isOverloaded()) throw overloaded();
+  const unwatch = eventLoop.watch?.();
   const body = options.reserveBody(caller);
   try {
+    if (eventLoop.isOverloaded()) throw overloaded();
     const contentType = negotiateContentType(request.headers.accept);
     const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
@@ -83,6 +84,7 @@ export async function handleGraphql(
     }
   } finally {
     body.release();
+    unwatch?.();
   }
 }
 

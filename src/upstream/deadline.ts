@@ -2,7 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 
 /** Measures the lag of this process. */
-export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'>;
+export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
 
 /** The shortest lag that excuses a late answer, unless half of the deadline is shorter, in ms. */
 const MIN_LAG_MS = 250;
@@ -11,6 +11,7 @@ const MIN_LAG_MS = 250;
 export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => boolean, cancellation?: AbortSignal) {
   const ending = new AbortController();
   const startedAt = performance.now();
+  const unwatch = eventLoop.watch?.();
   const lagBeforeMs = eventLoop.totalLagMs();
   const cancel = () => ending.abort(cancellation?.reason);
   cancellation?.addEventListener('abort', cancel);
@@ -32,6 +33,7 @@ export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => bo
       return lagMs > Math.max(elapsedMs / 4, Math.min(ms / 2, MIN_LAG_MS)) || lookupMs > elapsedMs / 4;
     },
     stop: () => {
+      unwatch?.();
       clearTimeout(timer);
       cancellation?.removeEventListener('abort', cancel);
     },

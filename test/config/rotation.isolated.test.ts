@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ConfigError } from '../../src/config/parser.ts';
-import { watchConfig } from '../../src/config/rotation.ts';
+import { stampOf, watchConfig } from '../../src/config/rotation.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { LIVE, parse } from './support.ts';
 
@@ -24,8 +27,17 @@ function reportsOf(finds: readonly (() => Config)[]): (Config | readonly string[
   const reported: (Config | readonly string[])[] = [];
   const report = (found: Config | readonly string[]) => void reported.push(found);
   let now = (): Config => first;
-  watchConfig(first, () => now(), report, report);
+  // A file that changes with each find.
+  let stamp = 0;
+  watchConfig(
+    first,
+    () => `${stamp}`,
+    () => now(),
+    report,
+    report,
+  );
   for (const find of finds) {
+    if (now !== find) stamp += 1;
     now = find;
     vi.advanceTimersByTime(INTERVAL_MS);
   }
@@ -57,4 +69,38 @@ test.each<[string, readonly (() => Config)[], readonly unknown[]]>([
   ['nothing of what is taken back', [changed, same, same], []],
 ])('%s is reported', (_what, finds, expected) => {
   expect(reportsOf(finds)).toEqual(expected);
+});
+
+test('a file is read while it changes, and once more, but not while it stays as it is', () => {
+  let [stamp, reads] = ['a', 0];
+  const read = () => {
+    reads += 1;
+    return first;
+  };
+  const refuse = () => expect.fail('nothing is wrong');
+  watchConfig(first, () => stamp, read, refuse, refuse);
+  const readsAfter = (polls: number) => {
+    vi.advanceTimersByTime(polls * INTERVAL_MS);
+    return reads;
+  };
+  expect(readsAfter(10)).toBe(1);
+  stamp = 'b';
+  expect(readsAfter(10)).toBe(3);
+});
+
+test('the stamp of files changes with their content, and with a link to another folder, as Kubernetes mounts secrets', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stamp-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [path, link] = [join(folder, 'data/key'), join(folder, 'data')];
+  const stamps = new Set([stampOf([path])]);
+  for (const version of ['one', 'two']) {
+    await mkdir(join(folder, version));
+    await writeFile(join(folder, version, 'key'), 'same');
+    await symlink(version, `${link}.new`);
+    await rename(`${link}.new`, link);
+    stamps.add(stampOf([path]));
+  }
+  await writeFile(path, 'more');
+  expect(stamps.add(stampOf([path])).size).toBe(4);
+  expect(stampOf([path])).toBe(stampOf([path]));
 });
