@@ -23,7 +23,7 @@ export type Scalars = {
   _FieldSet: { input: string; output: string; }
 };
 
-/** The service's data about a solved challenge. No field is null, because a response without one is not a pass. */
+/** The service's data about a solved challenge. A field that the service leaves out is null. */
 export type CaptchaDetails = {
   __typename?: 'CaptchaDetails';
   /** Serial number of the challenge, as you sent it. */
@@ -101,7 +101,7 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 
 /** The possible cause of a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** The client: its values were used before, expired, unknown or malformed, or the service refused the request. Also a pass that is not exactly as documented. Anyone can provoke this, so `proceed` is false by default. */
+  /** The client: its values were used before, expired, unknown or malformed, or the service refused the request. Also a pass that contradicts itself. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
   /** The captcha id or its settings are missing, unknown, deleted or paused, or the id has never worked since this process started. The platform team has to act. By default `proceed` is false, because a caller could name such an id on purpose. */
   | 'CONFIGURATION'

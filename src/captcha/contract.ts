@@ -57,7 +57,7 @@ export function causeOfException(code: string): CaptchaIndeterminateCause {
   return code.startsWith('-501') ? 'CONFIGURATION' : 'CLIENT';
 }
 
-/** A pass (2.3, 2.4). Strict: only exactly the documented pass counts. */
+/** The documented pass (2.3, 2.4). */
 export const passBody = z.object({
   status: z.literal('success'),
   result: z.literal('success'),
@@ -91,8 +91,14 @@ export type CaptchaResponse =
       readonly details: Readonly<Record<'usedType' | 'userIp' | 'lotNumber', string | null>>;
     }
   | (Exception & { readonly kind: 'exception' })
-  | (z.infer<typeof passBody>['captcha_args'] & { readonly kind: 'pass' })
-  /** It says that the challenge was passed, but not entirely as documented. */
+  | {
+      readonly kind: 'pass';
+      readonly lot_number: string;
+      readonly details: Readonly<Record<'usedType' | 'userIp' | 'scene' | 'referer', string | null>>;
+      /** The fields that are absent or undocumented, although nothing depends on them. */
+      readonly drifts: readonly PassDrift[];
+    }
+  /** It says that the challenge was passed, but contradicts itself or names no challenge. */
   | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
@@ -104,7 +110,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   const { json: body, unreadable } = received;
   if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
   const { status, result, reason, captcha_args: args } = propertiesOf(body);
-  const { used_type, user_ip, lot_number } = propertiesOf(args);
+  const { used_type, user_ip, lot_number, scene, referer } = propertiesOf(args);
   if (isRejection(body)) {
     const details = { usedType: textOf(used_type), userIp: textOf(user_ip), lotNumber: textOf(lot_number) };
     const isDocumented = status === 'success' && result === 'fail';
@@ -112,9 +118,27 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   }
   const exception = readException(body);
   if (result !== 'success') return exception ? { kind: 'exception', ...exception } : { kind: 'other', lot_number };
-  const { data: pass } = passBody.safeParse(body);
-  if (pass && !exception) return { kind: 'pass', ...pass.captcha_args };
+  // Status, result and lot number decide. All else is information, which a newer service may leave out or extend.
+  if (status === 'success' && typeof lot_number === 'string' && !exception) {
+    const details = {
+      usedType: textOf(used_type),
+      userIp: textOf(user_ip),
+      scene: textOf(scene),
+      referer: textOf(referer),
+    };
+    return { kind: 'pass', lot_number, details, drifts: driftsOf(body) };
+  }
   return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
+}
+
+/** The fields of a pass that decide nothing. */
+export const PASS_DRIFTS = ['reason', 'used_type', 'user_ip', 'scene', 'referer'] as const;
+export type PassDrift = (typeof PASS_DRIFTS)[number];
+
+function driftsOf(body: unknown): PassDrift[] {
+  const { error } = passBody.safeParse(body);
+  const names = error?.issues.map(({ path }) => path.at(-1)) ?? [];
+  return PASS_DRIFTS.filter((field) => names.includes(field));
 }
 
 /** Does this reject? `fail` (2.3), any result but the pass, a status that begins with `fail`, or a reason of 7.1. */

@@ -1,5 +1,6 @@
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
+import { PASS_DRIFTS } from './contract.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** Why no attestation was issued although a request named an audience. */
@@ -19,6 +20,7 @@ export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
   const limited = counter('captcha_limited_total', 'Captchas beyond the limit of a confirmed outage');
   const attested = counter('attestations_total', 'Attestations, by audience and assurance', 'audience', 'assurance');
   const refused = 'Attestations that were refused, by reason';
+  const drift = 'Passes without a documented field, or with another kind of value, by field';
   const countVerdict = ({ __typename: type, proceed }: Counted, cause: ReturnType<typeof causeOf>, count: number) =>
     verdicts.inc({ type, cause, proceed: `${proceed}` }, count);
   for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'] as const)
@@ -28,6 +30,7 @@ export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
   return {
     recordVerdict: (verdict: CaptchaVerdict) => countVerdict(verdict, causeOf(verdict), 1),
     recordLimitedCaptcha: () => limited.inc(),
+    recordDrift: counterOf('captcha_drift_total', drift, 'kind', PASS_DRIFTS),
     recordAttestation: (audience: string, assurance: Assurance, count: number) =>
       attested.inc({ audience, assurance }, count),
     recordAttestationRefusal: counterOf('attestation_refusals_total', refused, 'reason', REFUSALS),

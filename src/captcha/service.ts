@@ -10,7 +10,14 @@ import { addressOf } from '../upstream/settings.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { AttestationIssuer } from './attestation.ts';
-import { type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
+import {
+  type CaptchaResponse,
+  EXCEPTIONS,
+  type PassDrift,
+  passBody,
+  readResponse,
+  VALIDATE_TEMPLATE,
+} from './contract.ts';
 import { FailOpenBudget } from './fail-open-budget.ts';
 import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, type Purpose, prepareCaptcha, toBody, toRequest } from './request.ts';
@@ -38,6 +45,8 @@ export class CaptchaService implements RunningSlice<Rows> {
   readonly #metrics: CaptchaMetrics;
   readonly #log: Log;
   readonly #budget = new FailOpenBudget();
+  /** The drifts that the log has named. */
+  readonly #drifts = new Set<PassDrift>();
 
   constructor({ settings, shared, registry }: StartOptions<Rows>) {
     const metrics = createCaptchaMetrics(registry);
@@ -123,6 +132,14 @@ export class CaptchaService implements RunningSlice<Rows> {
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every((status) => status?.state === 'outage');
   }
 
+  /** Counts a field of a pass that is not as documented, and logs it once in this process. */
+  #recordDrift(field: PassDrift): void {
+    this.#metrics.recordDrift(field);
+    if (this.#drifts.has(field)) return;
+    this.#drifts.add(field);
+    this.#log.warn({ cause: field }, 'the captcha service sends passes whose field is not as documented');
+  }
+
   async #verify({ account, lotNumber, body }: ReturnType<typeof toRequest>, scope: CallScope) {
     const log = this.#log;
     const ids = { requestId: scope.operation.requestId, account: account.id };
@@ -131,6 +148,7 @@ export class CaptchaService implements RunningSlice<Rows> {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, lotNumber);
         logProblems(result, response, received, lotNumber, ids, log);
+        if (response.kind === 'pass') for (const field of response.drifts) this.#recordDrift(field);
         return { result, evidence: callEvidenceOf(response, result, received.status) };
       });
     } catch (error) {

@@ -27,10 +27,10 @@ export interface NoVerdict extends Exception {
 }
 
 /**
- * The verdict, never better than the response: a pass counts only exactly as documented, with status 200 and for this
- * lot number, a rejection in any form. A judgement that is neither has the cause CLIENT, because a bot can spoil its
- * own pass. It is no CaptchaFailed: a service that changes its passes rejects no challenge. A response that is not JSON,
- * or is undocumented with status 200, may be a rejection.
+ * Maps a response to a verdict, which is never better. A pass needs status 200, the documented `status` and `result`, and this
+ * lot number. Any form of rejection counts as a rejection. A pass that contradicts itself is CLIENT, not CaptchaFailed: a bot can
+ * cause one, and so can a change at the service. A response that is not JSON, or an undocumented 200, is unreadable, because it
+ * may be a rejection.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
   const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
@@ -53,8 +53,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
       return noVerdict('CLIENT', response);
     case 'pass': {
       if (status !== 200) return noVerdict('CLIENT');
-      const { used_type: usedType, user_ip: userIp, scene, referer } = response;
-      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
+      return { __typename: 'CaptchaPassed', proceed: true, details: { ...response.details, lotNumber } };
     }
   }
 }
@@ -145,7 +144,7 @@ export function indeterminate(none: NoVerdict, { policy, hasWorked, isDown, take
 
 const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   CLIENT:
-    'The captcha service does not confirm this challenge: its values were used before, have expired, or are not what the widget gave, there were too many requests, or the response is not quite as documented.',
+    'The captcha service does not confirm this challenge: its values were used before, have expired, or are not what the widget gave, there were too many requests, or the response contradicts itself.',
   CONFIGURATION: 'The captcha service does not accept the captcha id, or cannot be reached as configured.',
   SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',

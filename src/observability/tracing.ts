@@ -17,6 +17,7 @@ import type * as Sdk from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Side } from '../errors.ts';
+import { tlsOptionsFor } from '../runtime/http.ts';
 import type { Metrics } from './metrics.ts';
 import type { TracingSettings } from './settings.ts';
 
@@ -54,7 +55,11 @@ export async function openTracing(options: TracingOptions) {
     import('@opentelemetry/resources'),
     import('@opentelemetry/sdk-trace'),
   ]);
-  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
+  const exporter = new OTLPTraceExporter({
+    url: `${otlpEndpoint}/v1/traces`,
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+    httpAgentOptions: tlsOptionsFor(new URL(otlpEndpoint).hostname),
+  });
   const lost = lossRecorder(options);
   const send = exporter.export.bind(exporter);
   exporter.export = (spans, done) =>

@@ -14,6 +14,10 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound.port}`;
 }
 
+/** The options of TLS for a host with a final dot, which keeps resolvers from search domains. A name in TLS has none (RFC 6066, 3). */
+export const tlsOptionsFor = (hostname: string): { readonly servername?: string } =>
+  hostname.endsWith('.') ? { servername: hostname.slice(0, -1) } : {};
+
 /** A target in origin-form, or in absolute-form with a host that counts instead of the header (RFC 9112, section 3.2.2). */
 const TARGET = /^(?:https?:\/\/([^/?]*))?([^?]*)/i;
 

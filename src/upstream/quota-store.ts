@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { RateLimiterRedis } from 'rate-limiter-flexible';
+import { tlsOptionsFor } from '../runtime/http.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 
 /** How long a call waits for its count, in ms. */
@@ -22,7 +23,9 @@ export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
  */
 export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
   const [{ Redis }, limiters] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
+  const { protocol, hostname } = new URL(url);
   const redis = new Redis(url, {
+    ...(protocol === 'rediss:' && { tls: tlsOptionsFor(hostname) }),
     // A count that waits for a connection, or is sent again after a disconnect, comes too late for its call.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

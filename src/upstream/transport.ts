@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
+import { tlsOptionsFor } from '../runtime/http.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
 import { MAX_RESPONSES_WEIGHT, type RequestScope } from './call.ts';
 import { guardReads } from './socket-reads.ts';
@@ -52,6 +53,7 @@ export class UpstreamPool {
   /** Undefined if the origin has an IP address, which needs no look-up. */
   readonly #name: HostName | undefined;
   readonly #connect: buildConnector.connector;
+  readonly #tls: ReturnType<typeof tlsOptionsFor>;
 
   /** @throws the error of undici, if `origin` is not scheme, host and port */
   constructor(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
@@ -66,6 +68,7 @@ export class UpstreamPool {
       connect: (options, callback) => this.#open(options, callback),
     });
     const { hostname } = new URL(origin);
+    this.#tls = tlsOptionsFor(hostname);
     const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
     this.#name = name;
     this.#connect = buildConnector({
@@ -99,7 +102,7 @@ export class UpstreamPool {
 
   #open(options: buildConnector.Options, callback: buildConnector.Callback): void {
     const connect = () =>
-      this.#connect(options, (...given) => {
+      this.#connect({ ...options, ...this.#tls }, (...given) => {
         const [error, socket] = given;
         if (!error) guardReads(socket, MAX_RAW_BYTES, MAX_RAW_LINES);
         callback(...given);

@@ -96,9 +96,8 @@ test('no verdict is better than the response', () => {
         const { status: said, result } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.
-        if (Object(body).code === undefined)
-          expect(hasPassed).toBe(!isUnreadable && status === 200 && isDocumentedPass(body));
-        if (hasPassed) expect([isUnreadable, status, isDocumentedPass(body)]).toEqual([false, 200, true]);
+        if (Object(body).code === undefined) expect(hasPassed).toBe(!isUnreadable && status === 200 && isPass(body));
+        if (hasPassed) expect([isUnreadable, status, isPass(body)]).toEqual([false, 200, true]);
         if (failOpen.policy === 'never') expect(verdict.proceed).toBe(hasPassed);
         if (failOpen.policy === 'faults') {
           const isJudged = said === 'success' || result === 'success';
@@ -121,10 +120,8 @@ test('no verdict is better than the response', () => {
   expect(passed).toBeGreaterThan(30);
 });
 
-/** Is this the documented pass (2.2 to 2.4) for the lot number `lot-1`? Further fields may stand beside it. */
-function isDocumentedPass(body: unknown): boolean {
-  const { status, result, reason, captcha_args: args } = Object(body);
-  const { used_type, user_ip, lot_number, scene, referer } = Object(args);
-  const hasDetails = [used_type, user_ip, scene, referer].every((value) => typeof value === 'string');
-  return status === 'success' && result === 'success' && reason === '' && lot_number === 'lot-1' && hasDetails;
+/** Is this a pass (2.2 to 2.4) for the lot number `lot-1`? Any other field decides nothing. */
+function isPass(body: unknown): boolean {
+  const { status, result, captcha_args: args } = Object(body);
+  return status === 'success' && result === 'success' && Object(args).lot_number === 'lot-1';
 }

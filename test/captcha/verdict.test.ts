@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { readResponse } from '../../src/captcha/contract.ts';
 import { indeterminate, verdictOf } from '../../src/captcha/verdict.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
+import { gainOf } from '../observability/exposition.ts';
 import { ARGS, EXCEPTION, FAIL, INPUT, PASS, startWithAllPolicies } from './support.ts';
 
 /**
@@ -35,7 +36,7 @@ const withoutVerdict = (fields: object) =>
     ...fields,
   }));
 
-describe('only exactly the documented pass is one (2.3, 2.4)', () => {
+describe('status, result and lot number make a pass (2.3, 2.4)', () => {
   // What the widget reports ends up in the details, so a bot could spoil its own pass and be let through for that.
   test.each<[string, unknown, number?]>([
     ['with HTTP status 500', PASS, 500],
@@ -48,11 +49,7 @@ describe('only exactly the documented pass is one (2.3, 2.4)', () => {
     ['with the code of a paused captcha id', { ...PASS, code: '-50105' }],
     ['with an undocumented code of the client', { ...PASS, code: '-50309' }],
     ['without a status', { ...PASS, status: undefined }],
-    ['with a reason', { ...PASS, reason: 'ok' }],
-    ['without a reason', { ...PASS, reason: undefined }],
     ['without details', { ...PASS, captcha_args: undefined }],
-    ['with details of a wrong type', { ...PASS, captcha_args: { ...ARGS, scene: 7 } }],
-    ['without a referer', { ...PASS, captcha_args: { ...ARGS, referer: undefined } }],
     ['without a lot number', { ...PASS, captcha_args: { ...ARGS, lot_number: undefined } }],
   ])('%s it is no verdict, and proceeds only if the operator lets everyone through', (_what, body, status) => {
     expect(outcomesOf(body, status)).toMatchObject(withoutVerdict({ cause: 'CLIENT' }));
@@ -69,6 +66,17 @@ describe('only exactly the documented pass is one (2.3, 2.4)', () => {
       { ...PASS, reason: null, captcha_args: { lot_number: other } },
     ])
       expect(outcomesOf(body)).toMatchObject(failed({ category: 'LOT_NUMBER_MISMATCH', details: { lotNumber } }));
+  });
+
+  const only = { status: 'success', result: 'success', captcha_args: { lot_number: 'lot-1' } };
+  test.each<[string, unknown, object, string[]]>([
+    ['a new reason', { ...PASS, reason: 'ok' }, {}, ['reason']],
+    ['details of a wrong type', { ...PASS, captcha_args: { ...ARGS, scene: 7 } }, { scene: null }, ['scene']],
+    ['no referer', { ...PASS, captcha_args: { ...ARGS, referer: undefined } }, { referer: null }, ['referer']],
+    ['nothing else', only, { usedType: null, userIp: null }, ['reason', 'used_type', 'user_ip', 'scene', 'referer']],
+  ])('with %s it is a pass, and the difference is known', (_what, body, details, drifts) => {
+    expect(outcomesOf(body)).toMatchObject(Array(3).fill({ __typename: 'CaptchaPassed', proceed: true, details }));
+    expect(readResponse({ json: JSON.parse(JSON.stringify(body)) })).toMatchObject({ kind: 'pass', drifts });
   });
 
   test('with further fields it is a pass', () => {
@@ -226,7 +234,7 @@ describe('what is logged', async () => {
 
   const passWith = (args: object) => ({ ...PASS, captcha_args: { ...ARGS, ...args } });
   test.each<[string, unknown, string, number?]>([
-    ['which field of a pass is wrong', passWith({ scene: { a: 'personal' } }), 'captcha_args.scene: invalid_type'],
+    ['which field of a pass is wrong', passWith({ lot_number: undefined }), 'captcha_args.lot_number: invalid_type'],
     ['a failure of which the document knows nothing', { ...PASS, result: 'personal' }, 'result: invalid_value'],
     ['an answer for another lot number', passWith({ lot_number: 'personal' }), 'answered for another lot number'],
     ['an undocumented code', { ...EXCEPTION, code: '-50398', msg: 'personal' }, '"cause":"CLIENT","code":"-50398"'],
@@ -244,6 +252,22 @@ describe('what is logged', async () => {
   ])('what the service says in plain words beside an exception: %s', async (msg, code) => {
     const { logged } = await loggedBy({ ...EXCEPTION, code, msg });
     expect(logged).toContain(`"internal":"exception ${code}: ${msg}"`);
+  });
+
+  test('names a field of passes that is not as documented once, and counts each', async () => {
+    const { sum } = await gainOf(apps.faults, async () => {
+      for (const scene of [7, { a: 'personal' }]) {
+        const { verdict } = await loggedBy(passWith({ scene }));
+        expect(verdict).toMatchObject({ __typename: 'CaptchaPassed', proceed: true });
+      }
+    });
+    expect(sum('device_trust_captcha_drift_total', { kind: 'scene' })).toBe(2);
+    const lines = apps.faults
+      .logged()
+      .split('\n')
+      .filter((line) => line.includes('"cause":"scene"'));
+    expect(lines).toHaveLength(1);
+    expect(lines.join()).not.toContain('personal');
   });
 
   test('is neither a failure as documented nor a documented exception that a client can cause', async () => {

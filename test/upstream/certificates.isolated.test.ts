@@ -18,16 +18,18 @@ async function start(host: string, fromDay = -1, toDay = 1) {
   if (!notBefore || !notAfter) throw new Error('expected two days');
   const tls = makeCertificate({ host, notBefore, notAfter });
   const heads: string[] = [];
+  const names: unknown[] = [];
   const upstream = await startHostile(
     (exchange) => {
       heads.push(exchange.request);
+      names.push(Object(exchange.socket).servername);
       exchange.socket.write('HTTP/1.1 100 Continue\r\n\r\n');
       answer(200, '{}')(exchange);
     },
     { tls },
   );
   onTestFinished(upstream.stop);
-  return { tls, upstream, heads };
+  return { tls, upstream, heads, names };
 }
 
 const trust = (...servers: Awaited<ReturnType<typeof start>>[]) =>
@@ -43,6 +45,9 @@ test('a host name stays the name that the certificate is for, and the one in the
     client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()), asIs);
   for (let call = 1; call <= 2; call += 1) expect(await post('upstream.example')).toMatchObject({ status: 200 });
   expect(server.heads.join()).toContain(`\r\nhost: upstream.example:${server.upstream.port}\r\n`);
+  // A name in TLS has no final dot (RFC 6066, section 3).
+  expect(await post('upstream.example.')).toMatchObject({ status: 200 });
+  expect(new Set(server.names)).toEqual(new Set(['upstream.example']));
   // Whoever is there is not the upstream, so this is no outage.
   await expect(post('other.example')).rejects.toMatchObject({ code: 'UPSTREAM_REJECTED' });
 });
