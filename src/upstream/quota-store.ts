@@ -2,11 +2,15 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { RateLimiterRedis } from 'rate-limiter-flexible';
 import { tlsOptionsFor } from '../runtime/http.ts';
+import { propertiesOf } from '../runtime/json.ts';
+import type { EventLoop } from './deadline.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 
-/** How long a call waits for its count, in ms. */
-const COUNT_TIMEOUT_MS = 50;
-/** How often the store is probed, and how long the start waits for the connection, in ms. */
+/** How long a call waits for its count, and at most while this process itself is late, in ms. */
+const [COUNT_TIMEOUT_MS, MAX_COUNT_TIMEOUT_MS] = [50, 500];
+/** A shorter lag of this process, in ms, excuses no late answer of the store. */
+const MIN_LAG_MS = 5;
+/** How often a store in doubt is probed, and how long the start waits for the connection, in ms. */
 const PROBE_INTERVAL_MS = 1_000;
 /** The time between two attempts to connect, in ms. */
 const RETRY_AFTER_MS = 500;
@@ -17,13 +21,20 @@ type Learn<Rest> = (calls: number, msLeft: number) => Rest;
 
 export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
 
+interface Options {
+  readonly log: Logger;
+  readonly metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>;
+  readonly eventLoop: EventLoop;
+}
+
 /**
- * Connects to a Valkey or Redis where all replicas count. Answers to counts, and to a probe each second, decide whether
- * it is away: a connection can stand while every count is refused. It never rejects because of the store.
+ * Connects to a Valkey or Redis where all replicas count. It is away from the first count that fails until every count that
+ * failed succeeds: a connection can stand while every count is refused, and a node of a cluster refuses some of them. So a
+ * probe is a count of nothing with the key that failed. It never rejects because of the store.
  */
-export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
+export async function openQuotaStore(url: string, { log, metrics, eventLoop }: Options) {
   const [{ Redis }, limiters] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
-  const { protocol, hostname } = new URL(url);
+  const { protocol, hostname, pathname } = new URL(url);
   const redis = new Redis(url, {
     ...(protocol === 'rediss:' && { tls: tlsOptionsFor(hostname) }),
     // A count that waits for a connection, or is sent again after a disconnect, comes too late for its call.
@@ -37,18 +48,37 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     disableClientInfo: true,
   });
   let connectionError = DISCONNECTED;
+  /** Is the database of this connection selected? If the client cannot select it, it goes on in another one. */
+  let isSelected = /^\/?0*$/.test(pathname);
+  const hasDatabase = !isSelected;
+  let isRefused = false;
+  const waitUntilSelected = async () => {
+    // The client has sent its SELECT before, so the answer to that comes first.
+    await redis.ping();
+    if (isRefused) throw Object.assign(new Error('no database'), { code: 'NO_SUCH_DATABASE' });
+    isSelected = true;
+  };
   redis.on('error', (error) => {
     connectionError = causeOf(error) ?? error.name;
+    if (propertiesOf(propertiesOf(error)['command'])['name'] === 'select') isRefused = true;
   });
 
-  let isAway = false;
-  const report = (cause?: string) => {
-    const wasAway = isAway;
-    isAway = cause !== undefined;
-    if (isAway === wasAway) return;
-    metrics.recordQuotaStore(isAway);
-    if (isAway) return log.warn({ internal: cause }, 'quota store unavailable; counting per process');
+  /** The probes of the counts that failed, by key. While there is one, the store is away. */
+  const doubts = new Map<string, () => Promise<unknown>>();
+  const doubt = (key: string, probe: () => Promise<unknown>, cause: string) => {
+    const wasAway = doubts.size > 0;
+    doubts.set(key, probe);
+    timer ??= setInterval(() => setImmediate(probeAll), PROBE_INTERVAL_MS).unref();
+    if (wasAway) return;
+    metrics.recordQuotaStore(true);
+    log.warn({ internal: cause }, 'quota store unavailable; counting per process');
+  };
+  const settle = (key: string) => {
+    if (!doubts.delete(key) || doubts.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
     connectionError = DISCONNECTED;
+    metrics.recordQuotaStore(false);
     log.info('the quota store counts again');
   };
 
@@ -56,66 +86,108 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
   const limiterOf = (keyPrefix: string, duration: number) =>
     new limiters.RateLimiterRedis({ storeClient: redis, keyPrefix, points: 1, duration });
 
-  /** Counts, and reports whether the answer came in time. */
-  const count = async <Rest>(limiter: RateLimiterRedis, key: string, calls: number, learn: Learn<Rest>) => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      // After a lag of this process, an answer that waits in the socket is read first.
-      timer = setTimeout(() => setImmediate(reject), COUNT_TIMEOUT_MS);
-    });
+  /** Counts, and records whether the answer came in time. */
+  const count = async <Rest>(limiter: RateLimiterRedis, account: string, calls: number, learn: Learn<Rest>) => {
+    const key = `${limiter.keyPrefix}:${account}`;
+    const probe = () => count(limiter, account, 0, () => {});
+    const late = startPatience(eventLoop);
     try {
-      const learnt = limiter.penalty(key, calls).then(({ consumedPoints, msBeforeNext }) => {
+      if (!isSelected) await Promise.race([waitUntilSelected(), late.promise]);
+      const learnt = limiter.penalty(account, calls).then(({ consumedPoints, msBeforeNext }) => {
         // A proxy or another program may answer, too.
-        if (consumedPoints >= calls && Number.isInteger(msBeforeNext)) return learn(consumedPoints, msBeforeNext);
-        throw Object.assign(new Error('no count'), { code: 'NO_COUNT' });
+        if (consumedPoints < calls || !Number.isInteger(msBeforeNext))
+          throw Object.assign(new Error('no count'), { code: 'NO_COUNT' });
+        isAnswered = true;
+        return learn(consumedPoints, msBeforeNext);
       });
-      const rest = await Promise.race([learnt, late]);
-      report();
+      const rest = await Promise.race([learnt, late.promise]);
+      settle(key);
       return rest;
     } catch (error) {
-      report(error === undefined ? `no answer within ${COUNT_TIMEOUT_MS} ms` : (causeOf(error) ?? connectionError));
+      doubt(key, probe, error === undefined ? `no answer within ${COUNT_TIMEOUT_MS} ms` : describe(error));
       return undefined;
     } finally {
-      clearTimeout(timer);
+      late.stop();
     }
   };
+  const describe = (error: unknown) => {
+    const cause = causeOf(error) ?? connectionError;
+    return /^(MOVED|CLUSTERDOWN|CROSSSLOT)$/.test(cause) ? `${cause}: a node of a cluster, which cannot count` : cause;
+  };
 
-  const prober = limiterOf('device-trust', 1);
+  let timer: NodeJS.Timeout | undefined;
   let isAnswered = true;
-  const probe = async () => {
-    // The answer has a second from now on, and is read before the next probe, however late this process is.
-    timer.refresh();
+  const probeAll = async () => {
+    // The answers have a second from now on, and are read before the next probe, however late this process is.
+    timer?.refresh();
     if (isAnswered) {
       isAnswered = false;
-      // Counting 0 is a write, too.
-      await count(prober, 'probe', 0, () => {
-        isAnswered = true;
-      });
+      for (const probe of [...doubts.values()]) await probe();
     } else {
       // The store is silent or refuses, like a node that is no longer the primary. A new connection may reach another node.
       redis.stream.destroy();
       isAnswered = true;
     }
   };
+
+  const first = limiterOf('device-trust', 1);
+  const probeFirst = () => count(first, 'probe', 0, () => {});
+  redis.on('close', () => {
+    [isSelected, isRefused] = [!hasDatabase, false];
+    if (!isClosed) doubt('connection', probeConnection, connectionError);
+  });
+  const probeConnection = async () => {
+    await probeFirst();
+    if (!doubts.has('device-trust:probe')) settle('connection');
+  };
+  let isClosed = false;
   await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_INTERVAL_MS) }).catch(() => {});
-  const timer = setInterval(() => setImmediate(probe), PROBE_INTERVAL_MS).unref();
-  await probe();
+  // Several times, because the first scripts and answers take longer than those of a process that runs.
+  for (let round = 0; round < 3; round += 1) await probeFirst();
 
   return {
     /** A counter that never rejects: undefined while the store is away. A late answer is learnt, not waited for. */
     counter: (keyPrefix: string, seconds: number) => {
       const limiter = limiterOf(keyPrefix, seconds);
       return async <Rest>(account: string, learn: Learn<Rest>): Promise<Rest | undefined> => {
-        const wasAway = isAway;
+        const wasAway = doubts.size > 0;
         const rest = count(limiter, account, 1, learn);
         return wasAway ? undefined : rest;
       };
     },
     close: () => {
+      isClosed = true;
       clearInterval(timer);
       redis.disconnect();
     },
   };
+}
+
+/** Rejects after the time that an answer has: longer by the lag of this process meanwhile, which is not the store's. */
+function startPatience(eventLoop: EventLoop) {
+  const { promise, reject } = Promise.withResolvers<never>();
+  // Nobody may wait for it any more.
+  promise.catch(() => {});
+  const unwatch = eventLoop.watch?.();
+  let waitedMs = 0;
+  let timer: NodeJS.Timeout;
+  const wait = (ms: number) => {
+    const lagBeforeMs = eventLoop.totalLagMs();
+    waitedMs += ms;
+    const isOver = () => {
+      const lagMs = eventLoop.totalLagMs() - lagBeforeMs;
+      if (lagMs < MIN_LAG_MS || waitedMs >= MAX_COUNT_TIMEOUT_MS) reject(undefined);
+      else wait(COUNT_TIMEOUT_MS);
+    };
+    // After a lag of this process, an answer that waits in the socket is read first.
+    timer = setTimeout(() => setImmediate(isOver), ms);
+  };
+  wait(COUNT_TIMEOUT_MS);
+  const stop = () => {
+    clearTimeout(timer);
+    unwatch?.();
+  };
+  return { promise, stop };
 }
 
 /**

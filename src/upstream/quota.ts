@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
+import type { EventLoop } from './deadline.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 import { openQuotaStore, type QuotaStore } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
@@ -94,11 +95,12 @@ interface Options {
   readonly quotaStoreUrl: string | undefined;
   readonly log: Logger;
   readonly metrics: QuotaMetrics;
+  readonly eventLoop: EventLoop;
 }
 
 /** Opens the store that the quotas of all services share. */
-export async function openQuotas({ quotaStoreUrl, log, metrics }: Options) {
-  const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, log, metrics);
+export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options) {
+  const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, { ...options, metrics });
   return {
     /** The quota of a service; undefined without limits. */
     of: (service: string, limits: QuotaLimits | undefined) => limits && createQuota(service, limits, metrics, store),

@@ -21,7 +21,7 @@ interface Options {
 /** Opens everything that the clients of all services share: their metrics, the store of quotas and the host names. */
 export async function openUpstreams({ settings, log, metrics, eventLoop }: Options) {
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
-  const quotas = await openQuotas({ ...settings, log, metrics: upstreamMetrics });
+  const quotas = await openQuotas({ ...settings, log, metrics: upstreamMetrics, eventLoop });
   const dns = new DnsCache({
     failed: (host, code, isFirst) => {
       metrics.recordFailedLookup();

@@ -9,7 +9,7 @@ import { freePort } from './ports.ts';
 import { programOf } from './programs.ts';
 
 /** A real Redis or Valkey on a free port of loopback that keeps nothing on disk. Whoever starts one stops it. */
-export async function startRedis() {
+export async function startRedis(more: Readonly<Record<string, string>> = {}) {
   const password = 'a-password';
   const executable = programOf('redis-server');
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-redis-'));
@@ -18,7 +18,15 @@ export async function startRedis() {
 
   /** Starts it on its port, without any data. */
   async function start(): Promise<void> {
-    const options = { port, bind: '127.0.0.1', requirepass: password, save: '', appendonly: 'no', dir: folder };
+    const options = {
+      port,
+      bind: '127.0.0.1',
+      requirepass: password,
+      save: '',
+      appendonly: 'no',
+      dir: folder,
+      ...more,
+    };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     // Where the packages are only unpacked, their libraries are beside the executable.
     const libraries = globSync(join(executable, '../../lib/*-linux-gnu'));

@@ -63,8 +63,8 @@ describe('a call is reported once, with its span', () => {
   });
 });
 
-const { log, metrics } = serviceOptions();
-const quotas = await openQuotas({ quotaStoreUrl: undefined, log, metrics });
+const { log, metrics, eventLoop } = serviceOptions();
+const quotas = await openQuotas({ quotaStoreUrl: undefined, eventLoop, log, metrics });
 const quota = quotas.of('test', { perDay: 2 });
 
 test.each<[string, TestOptions]>([

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -45,6 +46,7 @@ async function judge(app: TestApp, count: number): Promise<Record<string, number
 }
 
 const KEY = 'device-trust:fingerprint:day:pk_sandbox_glb';
+const PROBE_KEY = 'device-trust:probe';
 /** Reads the store as an operator would. */
 function clientOf({ url }: { readonly url: string }): Redis {
   const client = new Redis(url);
@@ -83,6 +85,13 @@ describe('a quota that two replicas share', () => {
     expect(received()).toBe(101);
   });
 
+  test('is spent exactly by a burst into replicas that have just started', async () => {
+    const { apps, received } = await start({ fingerprintQuota: { perDay: 50 } });
+    await Promise.all(apps.map((app) => judge(app, 60)));
+    expect(received()).toBe(50);
+    for (const app of apps) expect(app.logged()).not.toContain(AWAY);
+  });
+
   test('is spent exactly in each second, and a call that is refused costs nothing of the day', async () => {
     const { redis, apps, received, seconds } = await undisturbed(async () => {
       const started = await start({ fingerprintQuota: { perSecond: 40, perDay: 1_000 } });
@@ -106,7 +115,7 @@ describe('a quota that two replicas share', () => {
     const { data } = await ask(apps[0].graphqlUrl, CAPTCHA_MUTATION, { input: CAPTCHA_INPUT });
     expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed' });
     const client = clientOf(redis);
-    const keys = (await client.keys('*')).filter((key) => key !== 'device-trust:probe');
+    const keys = (await client.keys('*')).filter((key) => key !== PROBE_KEY);
     expect(keys.sort()).toEqual([
       `device-trust:captcha:day:${'a'.repeat(32)}`,
       KEY,
@@ -195,7 +204,12 @@ describe('a store that goes away', () => {
     onTestFinished(redis.stop);
     const reports: boolean[] = [];
     const metrics = { recordQuotaStore: (isAway: boolean) => reports.push(isAway), recordQuotaExceeded: () => {} };
-    const quotas = await openQuotas({ quotaStoreUrl: redis.url, log: pino({ enabled: false }), metrics });
+    const quotas = await openQuotas({
+      quotaStoreUrl: redis.url,
+      log: pino({ enabled: false }),
+      metrics,
+      eventLoop: { totalLagMs: () => 0 },
+    });
     onTestFinished(quotas.close);
     const taken = quotas.of('fingerprint', { perDay: 9 })?.take('pk_sandbox_glb');
     for (const end = performance.now() + 1_500; performance.now() < end; );
@@ -224,6 +238,42 @@ describe('a store that goes away', () => {
     // A busy machine can make one more answer late, so the bound is far below the 250 calls.
     const lines = countOf(app.logged(), 'no answer within 50 ms');
     expect([lines, lines < 5]).toEqual([countOf(app.logged(), BACK), true]);
+  });
+
+  test('is one without the database of its address, in which nothing is counted anywhere else', async () => {
+    const redis = await startRedis();
+    onTestFinished(redis.stop);
+    const { apps } = await start({ fingerprintQuota: { perDay: 5 }, quotaStoreUrl: `${redis.url}/99` });
+    for (const app of apps) {
+      expect(await judge(app, 10)).toEqual({ ok: 5, QUOTA_EXCEEDED: 5 });
+      await setTimeout(2_500);
+      expect([await storeAway(app), countOf(app.logged(), AWAY), countOf(app.logged(), BACK)]).toEqual([1, 1, 0]);
+    }
+    expect(await clientOf(redis).info('keyspace')).not.toContain('keys=');
+  });
+
+  test('is one node of a cluster that has the slots of some accounts alone', async () => {
+    const redis = await startRedis({ 'cluster-enabled': 'yes' });
+    onTestFinished(redis.stop);
+    const client = clientOf(redis);
+    const slots = [PROBE_KEY, KEY].map(async (key) => Number(await client.call('CLUSTER', 'KEYSLOT', key)));
+    const [ofProbe = 0, ofKey = 0] = await Promise.all(slots);
+    await client.call('CLUSTER', 'ADDSLOTS', ofProbe);
+    expect(ofProbe).not.toBe(ofKey);
+    // Before the node knows that it is up, it refuses the probe as well.
+    await expect.poll(() => client.call('CLUSTER', 'INFO'), { timeout: 10_000 }).toContain('cluster_slots_assigned:1');
+    const { apps } = await start({ fingerprintQuota: { perDay: 5 }, quotaStoreUrl: redis.url });
+    for (const app of apps) {
+      expect(await judge(app, 10)).toEqual({ ok: 5, QUOTA_EXCEEDED: 5 });
+      const looks: unknown[] = [];
+      for (let look = 0; look < 10; look += 1) {
+        await setTimeout(300);
+        await judge(app, 1);
+        looks.push(await storeAway(app));
+      }
+      expect(looks).toEqual(Array(10).fill(1));
+      expect([countOf(app.logged(), AWAY), countOf(app.logged(), BACK)]).toEqual([1, 0]);
+    }
   });
 
   test('does not keep the outage of a hanging upstream from being confirmed', async () => {
