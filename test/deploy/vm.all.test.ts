@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { readPage } from '../docs/markdown.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { freePort } from '../support/ports.ts';
@@ -91,6 +92,25 @@ test('systemd finds no mistake in the unit, and little that the process could do
   expect(verified).toEqual({ stdout: '', stderr: '' });
   // From 0 to 100; a unit without these settings has 96.
   await run(programOf('systemd-analyze'), ['security', '--offline=yes', '--threshold=15', path]);
+});
+
+test('systemd reads what `npm run keys -- --env` prints, and the configuration of the page, as it is', async () => {
+  const example = readPage('deploy/vm/README.md').blocks.find(({ language }) => language === 'ini')?.text;
+  const text = `${await shell('npm run --silent keys -- --env')}${example}`;
+  await mkdir(join(folder, 'environment.d'));
+  await writeFile(join(folder, 'environment.d/device-trust.conf'), text);
+  // It reads such files with the parser of EnvironmentFile=, and prints them for a shell.
+  const generator = '/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator';
+  const { stdout } = await run('env', [
+    '-i',
+    `XDG_CONFIG_HOME=${folder}`,
+    'bash',
+    '-c',
+    `set -a; eval "$(${generator})"; env`,
+  ]);
+  const lines = text.split('\n').filter((line) => /^[^#]/.test(line));
+  expect(lines).toHaveLength(6);
+  expect(stdout.split('\n')).toEqual(expect.arrayContaining(lines));
 });
 
 test('the time for a stop is what the process needs at most', () => {
