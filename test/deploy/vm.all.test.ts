@@ -54,7 +54,6 @@ function environmentOf(instance: number): Record<string, string> {
   const value = (text: string) => text.replace(/%([idC])/g, (_, name: keyof typeof specifiers) => specifiers[name]);
   return Object.fromEntries(lines.flatMap((line) => line.split(' ')).map((pair) => value(pair).split(/=(.*)/s)));
 }
-const secondsOf = (name: string) => Number(new RegExp(`^${name}=(\\d+)$`, 'm').exec(unit)?.[1]);
 
 /** A replica as the unit starts it, from the archive alone. */
 async function start(instance: number, ports: Readonly<Record<string, string>>) {
@@ -101,21 +100,15 @@ test('systemd reads what `npm run keys -- --env` prints, and the configuration o
   await writeFile(join(folder, 'environment.d/device-trust.conf'), text);
   // It reads such files with the parser of EnvironmentFile=, and prints them for a shell.
   const generator = '/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator';
-  const { stdout } = await run('env', [
-    '-i',
-    `XDG_CONFIG_HOME=${folder}`,
-    'bash',
-    '-c',
-    `set -a; eval "$(${generator})"; env`,
-  ]);
+  const read = await shell(`env -i XDG_CONFIG_HOME=${folder} bash -c 'set -a; eval "$(${generator})"; env'`);
   const lines = text.split('\n').filter((line) => /^[^#]/.test(line));
   expect(lines).toHaveLength(6);
-  expect(stdout.split('\n')).toEqual(expect.arrayContaining(lines));
+  expect(read.split('\n')).toEqual(expect.arrayContaining(lines));
 });
 
 test('the time for a stop is what the process needs at most', () => {
-  const { SHUTDOWN_GRACE_MS } = environmentOf(1);
-  expect(secondsOf('TimeoutStopSec') * 1_000).toBeGreaterThan(Number(SHUTDOWN_GRACE_MS) + 10_000);
+  const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
+  expect(Number(seconds) * 1_000).toBeGreaterThan(Number(environmentOf(1)['SHUTDOWN_GRACE_MS']) + 10_000);
 });
 
 test('the block of nginx loses no request in a rolling restart, and never sends one twice', async () => {
