@@ -6,7 +6,12 @@ import { shell } from './support/process.ts';
 /** `npm run keys`, and a configuration with what it prints. */
 
 const print = async () => parseEnv(await shell('npm run --silent keys'));
-const [env, again] = await Promise.all([print(), print()]);
+/** The lines as docker reads them: every quote is part of the value. */
+async function printForFile(): Promise<Record<string, string>> {
+  const lines = (await shell('npm run --silent keys -- --env')).split('\n').filter((line) => /^[^#]/.test(line));
+  return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s)));
+}
+const [env, again, literal] = await Promise.all([print(), print(), printForFile()]);
 const keys: { kid: string; state: string; d: string }[] = JSON.parse(String(env['ATTESTATION_KEYS']));
 
 test('it prints all variables, with an active key and the next one, and a key that seals, each fresh', () => {
@@ -29,10 +34,25 @@ test('a shell reads it as well', async () => {
   expect(await shell(command)).toBe('2orders\n');
 });
 
-test('the configuration takes all of it, once the example has an issuer of its own and names no person', () => {
-  const own = { 'https://device-trust.example': 'https://device-trust.test', '"required"': '"optional"' };
-  const ATTESTATION = Object.entries(own).reduce((text, [from, to]) => text.replace(from, to), `${env['ATTESTATION']}`);
-  const { attestation, attestationKeys, sealingKeys } = parse({ ...LIVE, ...env, ATTESTATION });
-  expect(attestation).toMatchObject({ issuer: 'https://device-trust.test', audiences: [{ id: 'orders' }] });
-  expect([attestationKeys.length, sealingKeys.length]).toEqual([2, 1]);
+test.each(['--envs', '--env more'])('%s is answered by a sentence', async (words) => {
+  const refused = shell(`npm run --silent keys -- ${words}`);
+  const stderr = `expected no argument, or --env for a file that systemd and docker read, but got ${words}\n`;
+  await expect(refused).rejects.toMatchObject({ code: 1, stdout: '', stderr });
 });
+
+test.each([
+  ['a shell', env],
+  ['a file of docker', literal],
+])(
+  'the configuration takes all of it from %s, once the example has an issuer of its own and names no person',
+  (_place, from) => {
+    const own = { 'https://device-trust.example': 'https://device-trust.test', '"required"': '"optional"' };
+    const ATTESTATION = Object.entries(own).reduce(
+      (text, [old, next]) => text.replace(old, next),
+      `${from['ATTESTATION']}`,
+    );
+    const { attestation, attestationKeys, sealingKeys } = parse({ ...LIVE, ...from, ATTESTATION });
+    expect(attestation).toMatchObject({ issuer: 'https://device-trust.test', audiences: [{ id: 'orders' }] });
+    expect([attestationKeys.length, sealingKeys.length]).toEqual([2, 1]);
+  },
+);

@@ -28,6 +28,7 @@ const RULES = `
   app: settings, slice, slices, subgraph, graphql/context, explorer, observability, runtime, sandbox, server, upstream
   explain-policy: config/parser, fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
   main: app, slice, slices, config, settings, errors, observability/logger, observability/settings
+  entry: main
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
 import { limitConnections } from './caller-limits.ts';
@@ -104,7 +104,8 @@ export class Listener {
   async close(graceMs: number): Promise<void> {
     this.drain();
     if (!this.#server.listening) return;
-    const closed = once(this.#server.close(), 'close');
+    // Node's `close` of an HTTP server also closes idle connections at once, although a request may be on its way.
+    const closed = once(NetServer.prototype.close.call(this.#server), 'close');
     // A connection becomes idle after its response. A client that keeps it alive would keep the server from closing.
     const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_INTERVAL_MS);
     const force = setTimeout(() => this.#server.closeAllConnections(), graceMs);

@@ -11,9 +11,11 @@ import { ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 import { post } from '../support/requests.ts';
 
-/** buildah builds the Dockerfile, and what comes out starts as `deploy/compose.yaml` starts it, twice, and as on a node of a cluster. It needs root, and the registry of npm. */
+/** buildah builds the Dockerfile, and what comes out starts as both compose files start it, and as on a node of a cluster. It needs root, and the registry of npm. */
 
 const IMAGE = 'localhost/device-trust-subgraph';
+const [TRY_OUT, PRODUCTION] = ['deploy/compose.yaml', 'deploy/vm/compose.yaml'];
+const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 const folder = await mkdtemp(join(tmpdir(), 'device-trust-image-'));
 const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver'];
 const open: { children: TestProcess[]; driver?: string } = { children: [] };
@@ -59,7 +61,7 @@ beforeAll(async () => {
   await buildah('info').catch(() => {
     open.driver = 'vfs';
   });
-  const options = ['--build-arg', `BASE=${await buildBase()}`, '--build-arg', 'VERSION=9.8.7'];
+  const options = ['--build-arg', `BASE=${await buildBase()}`];
   // What npm has downloaded before, it need not download again.
   const cache = `${await run('npm', 'config', 'get', 'cache')}:/root/.npm`;
   // In a chroot RUN needs no namespaces, which a machine of CI may not have.
@@ -76,7 +78,7 @@ afterAll(async () => {
 
 test('it has the build, what V8 made of it for its user, the schema, the production packages, and nothing else', async () => {
   const app = join(image, 'app');
-  expect((await readdir(app)).sort()).toEqual(['dist', 'node_modules', 'package.json', 'schema']);
+  expect((await readdir(app)).sort()).toEqual(['LICENSE', 'dist', 'node_modules', 'package.json', 'schema']);
   const packages = await readdir(join(app, 'node_modules'));
   expect(packages).toContain('graphql');
   expect(packages).not.toContain('vitest');
@@ -84,15 +86,17 @@ test('it has the build, what V8 made of it for its user, the schema, the product
   expect([cache, others]).toEqual([expect.stringMatching(new RegExp(`^${process.version}-.*-1000$`)), []]);
 });
 
-/** Starts a service of `deploy/compose.yaml` as its user, where nothing can be written; with some variables of its own. */
-async function startService(name: 'sandbox' | 'subgraph', env: Readonly<Record<string, string>>) {
-  const { services } = parse(await readFile(join(ROOT, 'deploy/compose.yaml'), 'utf8'));
+/** Starts a service of a compose file as its user, where nothing can be written; with some variables of its own. */
+async function startService(path: string, name: string, env: Readonly<Record<string, string>>) {
+  const { services } = parse(await readFile(join(ROOT, path), 'utf8'));
   const { config } = JSON.parse(await buildah('inspect', '--type', 'image', IMAGE)).OCIv1;
   const { User, WorkingDir, Env, Entrypoint, Cmd, Labels } = config;
   expect(User).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-  expect(Labels['org.opencontainers.image.version']).toBe('9.8.7');
+  expect(Labels['org.opencontainers.image.version']).toBe(version);
   // The build holds all that it needs: nothing of the packages can be read.
-  const readable = ['/app/dist', '/app/schema', '/app/package.json'].map((path) => `--allow-fs-read=${path}`);
+  const readable = ['/app/dist', '/app/schema', '/app/package.json', '/run/secrets'].map(
+    (path) => `--allow-fs-read=${path}`,
+  );
   // Not `buildah run`, which passes no signal on.
   const inside = ['chroot', `--userspec=${User}`, image, 'env', `--chdir=${WorkingDir}`];
   const { command = Cmd, environment } = services[name];
@@ -109,19 +113,37 @@ async function startService(name: 'sandbox' | 'subgraph', env: Readonly<Record<s
   return { child, environment };
 }
 
-test('both services of deploy/compose.yaml start where nothing can be written, answer the router alone, and end at SIGTERM', async () => {
-  const { child: sandbox } = await startService('sandbox', { SANDBOX_PORT: '0' });
-  const [, port] = await sandbox.waitFor(/GLB: http:\/\/0\.0\.0\.0:(\d+)/);
-  const url = `http://127.0.0.1:${port}`;
-  const ports = { PORT: '0', ADMIN_PORT: '0', FINGERPRINT_URL_GLB: url, CAPTCHA_URL_GLB: url };
-  const { child, environment } = await startService('subgraph', { ...ports, SHUTDOWN_GRACE_MS: '0' });
+/** Waits until a subgraph is ready, and asks it with and without the router's secret. */
+async function expectAnswers(child: TestProcess, secret: string) {
   const [, own] = await child.waitFor(/"url":"http:\/\/0\.0\.0\.0:(\d+)/);
   const graphqlUrl = `http://127.0.0.1:${own}/graphql`;
   await expect.poll(async () => (await fetch(new URL('/readyz', graphqlUrl))).text()).toBe('ready\n');
   const body = JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: 'sandbox:android:EMULATOR' } });
   expect(await post(graphqlUrl, body)).toMatchObject({ status: 401 });
-  const { data } = await post(graphqlUrl, body, { 'router-authorization': environment.ROUTER_SECRETS });
-  expect(data.deviceFingerprint).toMatchObject({ clientType: 'ANDROID', signals: [{ code: 'EMULATOR' }] });
-  expect(await Promise.all([child, sandbox].map((some) => some.end('SIGTERM')))).toEqual([0, 0]);
-  expect(child.stderr() + sandbox.stderr()).toBe('');
+  const { data } = await post(graphqlUrl, body, { 'router-authorization': secret });
+  expect(data.deviceFingerprint).toMatchObject({ clientType: 'ANDROID' });
+}
+
+test('the services of both compose files start where nothing can be written, answer the router alone, and end at SIGTERM', async () => {
+  const { child: sandbox } = await startService(TRY_OUT, 'sandbox', { SANDBOX_PORT: '0' });
+  const [, port] = await sandbox.waitFor(/GLB: http:\/\/0\.0\.0\.0:(\d+)/);
+  const url = `http://127.0.0.1:${port}`;
+  const addresses = { FINGERPRINT_URL_GLB: url, CAPTCHA_URL_GLB: url };
+  const env = { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...addresses };
+  const { child, environment } = await startService(TRY_OUT, 'subgraph', env);
+  await expectAnswers(child, environment.ROUTER_SECRETS);
+
+  // As compose mounts them.
+  const { secrets } = parse(await readFile(join(ROOT, PRODUCTION), 'utf8'));
+  await mkdir(join(image, 'run/secrets'), { recursive: true });
+  for (const name of Object.keys(secrets)) {
+    const value = environment[name.toUpperCase().replaceAll('-', '_')] ?? 'a-key-for-hashes-of-people';
+    await writeFile(join(image, 'run/secrets', name), value);
+  }
+  const { child: production } = await startService(PRODUCTION, 'device-trust', env);
+  await expectAnswers(production, environment.ROUTER_SECRETS);
+
+  const children = [child, production, sandbox];
+  expect(await Promise.all(children.map((some) => some.end('SIGTERM')))).toEqual([0, 0, 0]);
+  expect(children.map((some) => some.stderr())).toEqual(['', '', '']);
 });

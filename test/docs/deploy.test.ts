@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { problemsOf } from '../config/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { shell, startProcess } from '../support/process.ts';
+import { ROOT, shell, startProcess } from '../support/process.ts';
 import { post } from '../support/requests.ts';
 import { exportsOf, readPage } from './markdown.ts';
 
@@ -83,12 +86,19 @@ test('the configuration to try is accepted as it is, and each question is answer
   const child = startProcess('src/main.ts', { ...Object.fromEntries(env), PORT: '0' });
   try {
     const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-    expect(questions).toHaveLength(2);
+    expect(questions).toHaveLength(3);
     for (const { text, answer } of questions) {
-      const answered = await shell(text.replace('http://127.0.0.1:4001/graphql', url));
+      const secrets = `export ROUTER_SECRETS=${exportsOf(page)['ROUTER_SECRETS']},another-secret-of-the-router\n`;
+      const answered = await shell(secrets + text.replace('http://127.0.0.1:4001/graphql', url));
       expect(JSON.parse(answered)).toEqual(JSON.parse(answer));
     }
   } finally {
     await child.stop();
   }
+});
+
+test('the containers to try have the configuration of the page', () => {
+  const { HOST: _, ...environment } = parse(readFileSync(join(ROOT, 'deploy/compose.yaml'), 'utf8')).services.subgraph
+    .environment;
+  expect(environment).toEqual(exportsOf(page));
 });

@@ -8,19 +8,33 @@ import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT, startCommand } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 
-/** What `npm run build` makes runs on the older lines of Node that package.json allows, each fetched from npm once. */
+/** What `npm run build` makes on the older lines of Node, each fetched from npm once: it runs, or says which Node it needs. */
 
 const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const NODES = join(ROOT, 'node_modules/.cache/runtimes');
 const OLDEST: string = engines.node.replace('>=', '');
 
-test.each([OLDEST, '24'])('Node %s answers both questions, and ends with 0 at SIGTERM', async (wanted) => {
+/** The executable of a version of Node, or of the newest one of a line. */
+async function install(wanted: string): Promise<string> {
   const prefix = join(NODES, wanted);
-  const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--prefer-offline', `node@${wanted}`];
-  await promisify(execFile)('npm', install);
+  const options = ['--prefix', prefix, '--no-audit', '--no-fund', '--prefer-offline', `node@${wanted}`];
+  await promisify(execFile)('npm', ['install', ...options]);
   const node = join(prefix, 'node_modules/node/bin/node');
   const { stdout } = await promisify(execFile)(node, ['--version']);
   expect(`${stdout.trim()}.`).toContain(`v${wanted}.`);
+  return node;
+}
+
+test.each(['18', '20', '22.18.0'])('Node %s says in a sentence which one it needs', async (wanted) => {
+  const child = startCommand([await install(wanted), 'dist/server/main.js'], { cwd: ROOT, env: {} });
+  expect([await child.ended, child.stdout()]).toEqual([1, '']);
+  expect(child.stderr()).toMatch(
+    new RegExp(`^expected Node ${OLDEST} or later, but got ${wanted}[.\\d]* \\(/.*\\)\\.\\n$`),
+  );
+});
+
+test.each([OLDEST, '24'])('Node %s answers both questions, and ends with 0 at SIGTERM', async (wanted) => {
+  const node = await install(wanted);
   const env = { UPSTREAM_MODE: 'sandbox', PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0', SHUTDOWN_GRACE_MS: '0' };
   const child = startCommand([node, 'dist/server/main.js'], { cwd: ROOT, env });
   try {

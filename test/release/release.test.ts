@@ -25,7 +25,10 @@ test('the version is the same in the package, the lock file, the manifests and t
   expect([locked, packages[''].version]).toEqual([version, version]);
   const shown = [
     ...allIn('deploy/kubernetes/kustomization.yaml', /newTag: (\S+)/g),
-    ...allIn('deploy/README.md', /(?:device-trust-subgraph:|refs\/tags\/v)(\d[\w.-]*)/g),
+    ...allIn('deploy/Dockerfile', /^ARG VERSION=(\S+)/gm),
+    ...['deploy/README.md', 'deploy/vm/README.md'].flatMap((page) =>
+      allIn(page, /(?:device-trust-subgraph[:-]|VERSION=|refs\/tags\/v)(\d+\.\d+\.\d+)/g),
+    ),
   ];
   expect(shown.length).toBeGreaterThan(2);
   expect(new Set(shown)).toEqual(new Set([version]));

@@ -1,0 +1,11 @@
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** Where the build starts: `dist/server/main.js`. An older Node cannot even load the imports of `../main.ts`, so nothing else is imported first. */
+
+const { node } = process.versions;
+const oldest = packageJson.engines.node.replace('>=', '');
+if (node.localeCompare(oldest, 'en', { numeric: true }) < 0) {
+  process.stderr.write(`expected Node ${oldest} or later, but got ${node} (${process.execPath}).\n`);
+  process.exit(1);
+}
+await import('../main.ts');
