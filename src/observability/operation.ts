@@ -180,7 +180,12 @@ export class Operation {
 
 /** The decisions, each word once, because most operations have one device. Empty without a decision. */
 function decidedIn(decisions: readonly Decision[]) {
-  if (decisions.length === 0) return {};
+  const [first, ...others] = decisions;
+  if (!first) return {};
+  if (others.length === 0) {
+    const { action: decision, rule, policy, shadow } = first;
+    return { decision, rule, policy, shadow: shadow.join(' ') || undefined };
+  }
   const words = (of: (decision: Decision) => string | readonly string[]) =>
     [...new Set(decisions.flatMap(of))].join(' ');
   return {

@@ -15,6 +15,7 @@ const LEAST_SHARE = 0.9;
 
 /** Number of the last request; none is used twice. */
 let last = 0;
+export const requestsSent = () => last;
 
 /**
  * Keeps the connections of a workload busy, unmeasured for `warmUpMs` and then for `ms`. With a `rate` it sends as many requests a

@@ -5,6 +5,7 @@ import { contendersFor, OURS, serverAt } from './contenders.ts';
 import { measure, tableOf } from './measure.ts';
 import { chooseCores, start } from './processes.ts';
 import { WORKLOADS } from './requests.ts';
+import { standingTable } from './standing.ts';
 
 /**
  * The process of `npm run bench`, and its load generator. It ends with 1 if an answer is wrong, whatever the figures are.
@@ -50,8 +51,9 @@ async function run(): Promise<string> {
   const say = (step: string) => void process.stderr.write(`${step}\n`);
   const costs = await measure({ contenders, workloads, restarts, seconds, rate, core }, say);
   const ours = contenders.find(({ name }) => name === OURS);
+  const standing = await standingTable(contenders, workloads, core);
   const machine = `Node ${process.versions.node} on ${cpus().length} cores, load ${load} before`;
-  return `${tableOf(costs, ours)}\n\nMedians (and ranges) of ${restarts} starts of each server. ${machine}.\n`;
+  return `${tableOf(costs, ours)}\n\n${standing}\n\nMedians (and ranges) of ${restarts} starts of each server. ${machine}.\n`;
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));

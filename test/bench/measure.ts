@@ -20,6 +20,8 @@ interface Plan {
 
 /** Of each start, a part of the time for V8, which optimises what it has seen often. */
 const WARM_UP_SHARE = 0.5;
+/** As `npm start` and the image have them. Every server gets them. */
+export const FLAGS = ['--max-semi-space-size=64', '--min-semi-space-size=64'];
 /** What is measured in each round, and what is not because another server just had the core and its caches. */
 const ROUND_MS = 150;
 /** At a rate: long enough for timers, probes and garbage collection to have their part. */
@@ -41,7 +43,7 @@ export async function measure(plan: Plan, say: (step: string) => void): Promise<
   for (let restart = 1; restart <= restarts; restart += 1) {
     const servers = new Map<Contender, Child>();
     for (const contender of shuffled(contenders)) {
-      servers.set(contender, await start([contender.script], contender.env, core));
+      servers.set(contender, await start([...FLAGS, contender.script], contender.env, core));
     }
     const series = [...servers].flatMap(([contender, server]) =>
       workloads.map((workload) => ({ contender, server, workload, rounds: Array.of<number>() })),

@@ -1,5 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../support/process.ts';
 
@@ -12,6 +12,7 @@ export interface Child {
   /** For errors. */
   readonly name: string;
   readonly pid: number;
+  readonly process: ChildProcess;
   /** The first address that it names. */
   readonly url: URL;
   /** Asks it to end, makes it end after half a minute, and resolves when it is gone. */
@@ -26,7 +27,7 @@ export async function start(
 ): Promise<Child> {
   const [program = '', ...rest] = [...core, process.execPath, ...args];
   const { PATH = '' } = process.env;
-  const child = spawn(program, rest, { cwd: ROOT, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(program, rest, { cwd: ROOT, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   // It does not outlive this process, whatever way that ends.
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
@@ -37,12 +38,14 @@ export async function start(
     await ended;
     process.off('exit', kill);
   };
-  for await (const line of createInterface({ input: child.stdout, signal: AbortSignal.timeout(PATIENCE_MS) })) {
+  const { stdout } = child;
+  if (!stdout) throw new Error('expected a pipe');
+  for await (const line of createInterface({ input: stdout, signal: AbortSignal.timeout(PATIENCE_MS) })) {
     const address = /"url":"(http[^"]+)"/.exec(line)?.[1];
     if (address === undefined || child.pid === undefined) continue;
     // From here on its log is read and dropped, so that the pipe never fills up.
-    child.stdout.resume();
-    return { name: rest.at(-1) ?? '', pid: child.pid, url: new URL(address), end };
+    stdout.resume();
+    return { name: rest.at(-1) ?? '', pid: child.pid, process: child, url: new URL(address), end };
   }
   throw new Error(`${args.join(' ')} named no address`);
 }
@@ -71,4 +74,10 @@ export function cpuMicrosOf(pid: number): number {
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
   );
   return nanos.reduce((sum, time) => sum + time, 0) / 1_000;
+}
+
+/** How often its threads have waited for something so far. */
+export function wakeUpsOf(pid: number): number {
+  const tasks = globSync(`/proc/${pid}/task/*/status`).map((path) => readFileSync(path, 'utf8'));
+  return tasks.reduce((sum, status) => sum + Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status)?.[1] ?? 0), 0);
 }
