@@ -88,7 +88,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       const { response, result, evidence } = await this.post(request, (response) => ({ response, ...read(response) }));
       const health = this.health.find(id);
       if (evidence === 'well') health?.recordResponse();
-      else if (evidence !== 'inconclusive') this.health.requestProbe(id);
+      else if (evidence === 'failed' || evidence === 'refused') this.health.requestProbe(id);
       // Inconclusive, so another half-open call may follow at once.
       if (evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
       return result;

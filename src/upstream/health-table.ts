@@ -14,10 +14,11 @@ export type HealthState = (typeof HEALTH_STATES)[number];
  * - `refused`: a response that blames our account, address or certificates.
  * - `no_such_host`: the look-up says that the host does not exist.
  * - `failed`: a failure as in an outage.
- * - `inconclusive`: another response, such as an unreadable one, or one about a limit of the service.
+ * - `limited`: a 429. A service that limits us is not down.
+ * - `inconclusive`: another response, such as an unreadable one.
  * - `local_failure`: anything that this process or its machine may have caused.
  */
-export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'local_failure';
+export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'limited' | 'inconclusive' | 'local_failure';
 
 export interface HealthStatus {
   readonly state: HealthState;
@@ -54,6 +55,7 @@ const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
   well: always('well'),
   refused: always('refused'),
   failed: {},
+  limited: { unknown: 'unknown', outage: 'unknown' },
   inconclusive: { unknown: 'unknown' },
   // A failure of our own neither confirms an outage nor ends one.
   local_failure: { unknown: 'unknown' },

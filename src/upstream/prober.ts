@@ -26,7 +26,8 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
   // The service responds, but its answer cannot be read.
   if (unreadable !== undefined && status < 500) return { evidence: 'inconclusive', reason: unreadable };
   if ([401, 403, 404].includes(status)) return { evidence: 'refused', reason };
-  // Any other 4xx is about this request or a rate limit, and so no outage.
+  if (status === 429) return { evidence: 'limited', reason };
+  // Any other 4xx is about this request, and so no outage.
   if (status >= 400 && status < 500) return { evidence: 'inconclusive', reason };
   return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }

@@ -56,7 +56,7 @@ describe('an answer that is not documented', () => {
     ['an empty object', {}, 200, 'failed'],
     ['a list', [PASS], 200, 'failed'],
     ['a bare 503', undefined, 503, 'failed'],
-    ['a bare 429', undefined, 429, 'inconclusive'],
+    ['a bare 429', undefined, 429, 'limited'],
     ['a bare 401', undefined, 401, 'refused'],
     ['an unknown exception', { ...EXCEPTION, code: '-59999' }, 200, 'failed'],
     ['an exception without a code', { ...EXCEPTION, code: undefined }, 200, 'failed'],

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { liveConfig, startInLiveMode, type TestApp } from '../support/app.ts';
@@ -154,6 +155,16 @@ describe.concurrent('a whole outage', () => {
     other.fail(now);
     expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
     expect(await verify(app, { ...TO_ANY, captchaId: SECOND })).toMatchObject(ofSecond);
+  });
+
+  test('ends for captchas with the first probe that gets a 429, because a service that limits us is not down', async (context) => {
+    const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
+    upstream.fail(unavailable);
+    await untilProceeding(app);
+    upstream.fail(limited);
+    // Probes are a second apart.
+    await setTimeout(1_300);
+    expect(await verify(app)).toMatchObject({ proceed: false, attestation: null });
   });
 
   test('lets nobody proceed while nothing is known of it, and nobody waits for a probe', async (context) => {

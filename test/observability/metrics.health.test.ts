@@ -118,7 +118,7 @@ test('a refused account keeps the process from becoming ready, with a line that 
   const app = { ...started, logged: () => lines.join('') };
   const probes = async (result: string) =>
     (await readMetrics(app)).value('device_trust_upstream_probes_total', { service: 'captcha', result });
-  await expect.poll(() => probes('inconclusive')).toBeGreaterThanOrEqual(1);
+  await expect.poll(() => probes('limited')).toBeGreaterThanOrEqual(1);
   expect(await stateOf(app, OF_CAPTCHA)).toBe('unknown');
   ofCaptcha = rejection;
   await expect.poll(() => stateOf(app, OF_CAPTCHA)).toBe('refused');

@@ -28,6 +28,9 @@ const TABLE: readonly (readonly [Evidence[], Readonly<Record<HealthState, Health
     ['inconclusive', 'failed', 'inconclusive'],
     { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE },
   ],
+  // A service that limits us is not down.
+  [['limited'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: UNKNOWN }],
+  [['failed', 'limited', 'failed'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: UNKNOWN }],
   [['local_failure'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE }],
 ];
 const CELLS = TABLE.flatMap(([shown, next]) =>

@@ -98,7 +98,7 @@ test.each([
   [404, 'refused', 'HTTP status 404'],
   [405, 'inconclusive', 'HTTP status 405'],
   [413, 'inconclusive', 'HTTP status 413'],
-  [429, 'inconclusive', 'HTTP status 429'],
+  [429, 'limited', 'HTTP status 429'],
   [500, 'failed', 'HTTP status 500'],
   [502, 'failed', 'HTTP status 502'],
   [503, 'failed', 'HTTP status 503'],
