@@ -50,6 +50,9 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     metrics.watchEventLoop(eventLoop.measuredLagMs);
     const upstreams = await openUpstreams({ settings: config, log, metrics, eventLoop });
     closers.push(upstreams.close);
+    // After the calls are closed: no operation ends without its line, because its call may have been billed.
+    let settle = (): Promise<unknown> => Promise.resolve();
+    closers.push(() => settle());
     const running = new Map(
       slices.map((slice) => {
         const file = slice.file && (options.files?.[slice.file.name] ?? slice.file.read(undefined));
@@ -76,6 +79,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       jwks: () => all.map((one) => one.jwks?.()).find((keys) => keys !== undefined),
       trustsLoopback: sandbox !== undefined,
     });
+    settle = server.settle;
     metrics.watchReadiness(server.isReady);
     const admin = createAdmin(metrics.registry, server.answerProbe);
     closers.push(() => admin.close(0), server.stop);

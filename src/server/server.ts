@@ -34,6 +34,8 @@ const KEEP_ALIVE_MS = 75_000;
 const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
 /** How long requests in flight may take once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
+/** How long operations may take to end once their connections and calls are closed, in ms. */
+const SETTLE_MS = 500;
 
 const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason if one does not work';
 
@@ -74,6 +76,8 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   // A service may hold a quarter of it, which has to fit the largest answer.
   const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, options.maxAnswerBytes * 4), hasRouter);
   const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
+  /** The operations without a line in the log so far. */
+  const underWay = new Set<Promise<void>>();
   /** The reason why the process is not ready, apart from its upstreams. */
   let unready: 'starting' | 'draining' | undefined = 'starting';
   const isReady = () => unready === undefined && options.isUpstreamReady();
@@ -107,12 +111,16 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
       if (!listener.claim(request.socket, caller)) throw overloaded();
-      return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
-        // Without this line, a router that compresses its requests would fail silently.
-        if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
-          log.warn({ caller: caller.name, reason: error.message }, 'a request with a content coding was refused');
-        throw error;
-      });
+      const operation = handleGraphql(handler, request, response, caller);
+      underWay.add(operation);
+      return operation
+        .finally(() => underWay.delete(operation))
+        .catch((error: unknown) => {
+          // Without this line, a router that compresses its requests would fail silently.
+          if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
+            log.warn({ caller: caller.name, reason: error.message }, 'a request with a content coding was refused');
+          throw error;
+        });
     }
     if (answerProbe(path, response)) return;
     const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
@@ -146,6 +154,8 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       await listener.close(DRAIN_MS);
       await apollo.stop();
     },
+    /** Waits for the lines of operations whose connections or calls were closed, for at most half a second. */
+    settle: () => Promise.race([Promise.allSettled(underWay), setTimeout(SETTLE_MS, undefined, { ref: false })]),
   };
 }
 

@@ -41,6 +41,8 @@ export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
   const { name, code = '' } = propertiesOf(cause);
   const internal = `${name} ${code}`.trim();
+  // This process stops, and closes its own calls.
+  if (code === 'UND_ERR_DESTROYED') return new DeviceTrustError('CANCELLED', { internal });
   const codes = codesOf(cause);
   const areSome = (known: RegExp) => codes.some((one) => known.test(one));
   if (areSome(LOCAL_FAILURES)) return new DeviceTrustError('OVERLOADED', { internal });

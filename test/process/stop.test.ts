@@ -5,7 +5,7 @@ import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { MAIN, startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { startHeldUpstream } from '../support/upstream.ts';
-import { LIVE, preload, startServing } from './environments.ts';
+import { LIVE, objectsOn, preload, startServing } from './environments.ts';
 
 /** What a router and an orchestrator see of a process that gets a signal to end. */
 
@@ -58,6 +58,9 @@ describe('a signal', () => {
     expect(await child.end('SIGINT')).toBe(0);
     expect(performance.now() - start).toBeLessThan(10_000);
     await expect(verified).rejects.toThrow();
+    // Its call may have been billed.
+    const lines = objectsOn(child.stdout()).filter(({ msg }) => msg === 'operation');
+    expect(lines).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
   });
 
   test('ends it with 0 even while it starts', async ({ onTestFinished }) => {
