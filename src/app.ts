@@ -100,6 +100,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       inUse = rotated;
       for (const one of all) one.rotate(settingsOf(next));
       server.replaceSecrets(next);
+      upstreams.replaceCallers(next);
       if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
       metrics.recordContents(hashesOf(rotated, table));
       log.info('secrets rotated');

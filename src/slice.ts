@@ -77,7 +77,7 @@ export interface StartOptions<Rows extends Table = Table, Content extends FileCo
 export interface RunningSlice<Rows extends Table = Table, Content extends FileContent = FileContent> extends PartMaker {
   readonly upstream: Pick<UpstreamClient, 'health' | 'close'>;
   /** Replaces all accounts and secrets at once. Requests in flight keep theirs. */
-  rotate(settings: Values<Rows>): void;
+  rotate(settings: Values<Rows & ServerRows>): void;
   /** Replaces the content of its file. Requests in flight keep theirs. */
   useFile?(content: Content): void;
   /** The public keys of its proofs, as a JWK set in JSON; undefined without any. */

@@ -1,4 +1,5 @@
 import type { Requester } from '../graphql/caller.ts';
+import { type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -24,9 +25,10 @@ interface Minute {
 }
 
 /**
- * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a
- * bot has to solve challenges. Each kind has its own bucket, because accounts cost a bot more than networks, and networks
- * more than anonymity. Counts outlast an outage, so a service that flaps lets no more through.
+ * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a bot has to solve
+ * challenges. Each kind of requester has its own bucket, because accounts cost a bot more than networks, and networks more than
+ * anonymity. So has each service that calls, because it names its requesters itself. Counts outlast an outage, so a service that
+ * flaps lets no more through.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by bucket. */
@@ -35,11 +37,13 @@ export class FailOpenBudget {
   readonly #proceededIn = new Map<string, number>();
   /** The same by requester. */
   readonly #proceededOf = new Map<string, number>();
-  #proceeded = 0;
+  readonly #proceeded = new SharedCount();
+  /** The shares of services in the first captchas that proceed. */
+  shares = sharesOf(MINIMUM, { hasRouter: true, services: 2 });
 
-  /** Records a verified pass of a requester; `now` is on a clock that stands still in an outage of the id, in ms. */
-  recordPass(captchaId: string, requester: Requester, now: number): void {
-    const bucket = bucketOf(captchaId, requester);
+  /** Records a verified pass of a requester; `now` excludes the time that the id spent in outages, in ms. */
+  recordPass(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): void {
+    const bucket = bucketOf(captchaId, requester, caller);
     const minutes = this.#minutes.get(bucket) ?? [];
     let minute = minutes.at(-1);
     if (!minute || now - minute.startedAt >= MINUTE_MS) {
@@ -54,22 +58,34 @@ export class FailOpenBudget {
   }
 
   /** May one more captcha proceed? If so it is counted. For `now` see `recordPass`. */
-  take(captchaId: string, requester: Requester, now: number): boolean {
-    if ((this.#proceededOf.get(keyOf(requester)) ?? 0) >= PER_MINUTE[requester.kind]) return false;
-    const bucket = bucketOf(captchaId, requester);
+  take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): boolean {
+    const key = `${scopeOf(caller)}${keyOf(requester)}`;
+    if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
+    const bucket = bucketOf(captchaId, requester, caller);
     const busiest = Math.max(0, ...withinHour(this.#minutes.get(bucket) ?? [], now).map(({ passes }) => passes));
-    const isWithinMinimum = this.#proceeded < MINIMUM && requester.kind !== 'anonymous';
+    const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
     if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= FACTOR * busiest) return false;
-    this.#proceeded += 1;
+    this.#proceeded.add(caller, 1);
     countForMinute(this.#proceededIn, bucket);
-    countForMinute(this.#proceededOf, keyOf(requester));
+    countForMinute(this.#proceededOf, key);
     return true;
   }
 }
 
-function bucketOf(captchaId: string, { kind }: Requester): string {
-  return `${captchaId} ${kind}`;
+const ROUTER: Holder = { name: 'router', isService: false };
+
+/** The caller whose word is taken for the requester: each service, or the router. */
+function scopeOf({ name, isService }: Holder): string {
+  return isService ? `${name} ` : '';
 }
+
+function bucketOf(captchaId: string, { kind }: Requester, caller: Holder): string {
+  return `${scopeOf(caller)}${captchaId} ${kind}`;
+}
+
+/** The shares of the first captchas for these callers. */
+export const minimumShares = (routerSecrets: readonly unknown[], services: readonly { readonly name: string }[]) =>
+  sharesOf(MINIMUM, { hasRouter: routerSecrets.length > 0, services: new Set(services.map(({ name }) => name)).size });
 
 function keyOf({ kind, id }: Requester): string {
   return `${kind} ${id}`;

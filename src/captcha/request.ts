@@ -13,7 +13,7 @@ export interface Captcha extends Account {
 /** The requester of a verification and its purpose. */
 export interface Purpose {
   /** Read only in an outage or after a pass. */
-  readonly caller: Pick<Caller, 'requester'>;
+  readonly caller: Pick<Caller, 'name' | 'isService' | 'requester'>;
   /** The audience of the attestation, if the input names one. Without `captchaIds` every captcha id counts. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }

@@ -18,7 +18,7 @@ import {
   readResponse,
   VALIDATE_TEMPLATE,
 } from './contract.ts';
-import { FailOpenBudget } from './fail-open-budget.ts';
+import { FailOpenBudget, minimumShares } from './fail-open-budget.ts';
 import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, type Purpose, prepareCaptcha, toBody, toRequest } from './request.ts';
 import { CaptchaRequest } from './resolvers.ts';
@@ -54,6 +54,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     this.#log = shared.log;
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
+    this.#budget.shares = minimumShares(settings.routerSecrets, settings.services);
     this.upstream = new UpstreamClient({
       ...shared,
       accounts: captchasOf(settings),
@@ -72,7 +73,8 @@ export class CaptchaService implements RunningSlice<Rows> {
     return new CaptchaRequest(this, context);
   }
 
-  rotate(settings: CaptchaSettings): void {
+  rotate(settings: StartOptions<Rows>['settings']): void {
+    this.#budget.shares = minimumShares(settings.routerSecrets, settings.services);
     this.upstream.replace(captchasOf(settings));
     if (settings.attestationKeys.length > 0) this.attestations.replaceKeys(settings.attestationKeys);
   }
@@ -97,13 +99,13 @@ export class CaptchaService implements RunningSlice<Rows> {
     let verdict = await this.#verify(request, scope);
     const health = this.upstream.health.find(id);
     const now = health?.msWithoutOutages ?? 0;
-    if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now);
+    if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now, caller);
     // A half-open call may outlive its client.
     scope.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = health?.status.hasWorked ?? false;
       const takeAllowance = () => {
-        const isTaken = this.#budget.take(id, caller.requester, now);
+        const isTaken = this.#budget.take(id, caller.requester, now, caller);
         if (!isTaken) metrics.recordLimitedCaptcha();
         return isTaken;
       };

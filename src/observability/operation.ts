@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import { type ErrorCode, isErrorCode, type Side } from '../errors.ts';
+import type { Holder } from '../runtime/shares.ts';
 import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
@@ -45,6 +46,8 @@ export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
   readonly caller: string;
+  /** Is the caller a service, which may use up its share alone of what all callers have? */
+  readonly isService: boolean;
   /** Starts the span of a call; undefined unless the trace is exported. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
   readonly #telemetry: Telemetry;
@@ -64,11 +67,12 @@ export class Operation {
   #hasData = false;
   #hasBadOutcome = false;
 
-  constructor(request: IncomingMessage, caller: string, telemetry: Telemetry) {
+  constructor(request: IncomingMessage, { name, isService }: Holder, telemetry: Telemetry) {
     const { headers } = request;
     this.#telemetry = telemetry;
     this.#headers = headers;
-    this.caller = caller;
+    this.caller = name;
+    this.isService = isService;
     this.#trace = telemetry.tracing?.startOperation(request);
     this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     this.startCallSpan = this.#trace?.startCallSpan;

@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CallerClass } from '../graphql/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { SharedCount, sharesOf } from '../runtime/shares.ts';
 
 /** The part of a shared capacity that one request or connection has reserved. */
 export interface Reservation {
@@ -13,41 +14,22 @@ export interface Reservation {
 /** Opens an empty reservation for a caller. */
 export type Reserve = (caller: CallerClass) => Reservation;
 
-/**
- * A capacity that all callers share. Services hold half of it at most (all without a router), and one service half of
- * that, so that neither the router nor another service is starved.
- */
+/** A capacity that all callers share, of which services may hold their shares. */
 export function shareCapacity(total: number, hasRouter: () => boolean): Reserve {
-  const heldBy = new Map<string, number>();
-  let held = 0;
-  let heldByServices = 0;
-
-  function hasRoom({ name, isService }: CallerClass, amount: number): boolean {
-    if (held + amount > total) return false;
-    if (!isService) return true;
-    const ofServices = hasRouter() ? total / 2 : total;
-    const own = (heldBy.get(name) ?? 0) + amount;
-    // If the capacity is one connection, a service may hold it.
-    return heldByServices + amount <= Math.max(ofServices, 1) && own <= Math.max(ofServices / 2, 1);
-  }
-
-  function add({ name, isService }: CallerClass, amount: number): void {
-    held += amount;
-    if (isService) heldByServices += amount;
-    heldBy.set(name, (heldBy.get(name) ?? 0) + amount);
-  }
-
+  const held = new SharedCount();
   return (caller) => {
     let taken = 0;
     return {
       take: (amount) => {
-        if (!hasRoom(caller, amount)) return false;
+        // Always for several services, because another one may be added by a rotation.
+        if (!held.hasRoom(total, sharesOf(total, { hasRouter: hasRouter(), services: 2 }), caller, amount))
+          return false;
         taken += amount;
-        add(caller, amount);
+        held.add(caller, amount);
         return true;
       },
       release: () => {
-        add(caller, -taken);
+        held.add(caller, -taken);
         taken = 0;
       },
     };

@@ -54,7 +54,7 @@ export async function handleGraphql(
     const contentType = negotiateContentType(request.headers.accept);
     const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
-    const operation = new Operation(request, caller.name, telemetry);
+    const operation = new Operation(request, caller, telemetry);
     const scope = new RequestScope(operation);
     response.on('close', () => {
       if (!response.writableFinished) scope.cancel();

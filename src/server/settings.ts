@@ -14,6 +14,7 @@ import {
 } from '../config/values.ts';
 import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
 import { RISK_SCOPE } from '../graphql/settings.ts';
+import { quotaLimits } from '../upstream/settings.ts';
 
 /** The variables of both ports and their limits, of the callers' secrets, and of the headers that are trusted. */
 
@@ -51,8 +52,8 @@ const scopes = z
   .default([]);
 /** Services that call without the router. While a secret is rotated, its service has two entries with the same name. */
 const services = secretList(
-  `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes"}, with names of lowercase letters, digits and hyphens, and different secrets of ${ownSecret.expected}; the only scope is ${SCOPES}, and entries with the same name have the same scopes`,
-  listOf(entryOf({ name: serviceName, secret: ownSecret.schema, scopes }), 'secret')
+  `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes", "quota"}, with names of lowercase letters, digits and hyphens, and different secrets of ${ownSecret.expected}; the only scope is ${SCOPES}, and entries with the same name have the same scopes`,
+  listOf(entryOf({ name: serviceName, secret: ownSecret.schema, scopes, quota: quotaLimits.optional() }), 'secret')
     .refine((list) => list.length <= MAX_SERVICES, { error: `expected at most ${MAX_SERVICES} entries` })
     .superRefine((list, context) => {
       for (const [index, { name, scopes }] of list.entries()) {

@@ -49,5 +49,8 @@ export class RequestScope {
 
 /** The part of a request's scope that a call uses. */
 export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
-  readonly operation: Pick<RequestScope['operation'], 'caller' | 'requestId' | 'recordCall' | 'startCallSpan'>;
+  readonly operation: Pick<
+    RequestScope['operation'],
+    'caller' | 'isService' | 'requestId' | 'recordCall' | 'startCallSpan'
+  >;
 };

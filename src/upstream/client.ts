@@ -113,8 +113,8 @@ export class UpstreamClient<Configured extends Account = Account> {
     scope.signal.throwIfAborted();
     const health = this.health.find(id);
     const bulkhead = this.#bulkheadFor(region);
-    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(id)) ?? false;
-    quota?.check(id);
+    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(id, scope.operation)) ?? false;
+    quota?.check(id, scope.operation);
 
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;
@@ -129,7 +129,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       try {
         // The health may have changed while the call waited. Its client can cancel it, so it cannot be the half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
-        await quota?.take(id);
+        await quota?.take(id, scope.operation);
         deadline.signal.throwIfAborted();
         pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
         return await this.#report(request, pending.response, (response) => {

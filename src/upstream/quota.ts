@@ -1,17 +1,30 @@
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
+import { sharesOf } from '../runtime/shares.ts';
 import type { EventLoop } from './deadline.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 import { openQuotaStore, type QuotaStore } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
 
-/** One limit that is configured. A window begins with its first call. */
+/** Who shares a quota: the router, or each service, with the quota that it may have of its own. */
+export interface QuotaCallers {
+  readonly hasRouter: boolean;
+  readonly services: ReadonlyMap<string, QuotaLimits | undefined>;
+}
+
+/** The caller of an operation; the router if it is no service. */
+interface Caller {
+  readonly caller: string;
+  readonly isService: boolean;
+}
+
+/** A limit for all callers, for all services together, or for one service. A window begins with its first call. */
 interface Limit {
   readonly window: Window;
   readonly ms: number;
   readonly calls: number;
-  /** Counts in the store, if there is one. */
-  readonly count: ReturnType<QuotaStore['counter']> | undefined;
+  /** The holders, in the keys of counts; empty for all callers. */
+  readonly of: string;
 }
 
 /** The calls left in a window, which ends on the clock of `performance.now()`. A call too many makes it negative. */
@@ -24,71 +37,108 @@ type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExcee
 
 export type Quota = ReturnType<typeof createQuota>;
 
+const WINDOWS = [
+  { window: 'second', key: 'perSecond', ms: 1_000 },
+  { window: 'day', key: 'perDay', ms: 86_400_000 },
+] as const;
+
 /**
  * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower the
  * rest, by the calls of others: a failover may lose counts, and no process alone may exceed the quota.
  */
-function createQuota(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
-  const limitOf = (window: Window, ms: number, calls: number | undefined): Limit[] =>
-    calls === undefined
-      ? []
-      : [{ window, ms, calls, count: store?.counter(`device-trust:${service}:${window}`, ms / 1_000) }];
+function createQuota(
+  service: string,
+  limits: QuotaLimits,
+  callers: () => QuotaCallers,
+  metrics: QuotaMetrics,
+  store?: QuotaStore,
+) {
+  const known = new Map<string, Rest>();
+  const counters = new Map<string, ReturnType<QuotaStore['counter']>>();
   // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
-  const limits = [...limitOf('second', 1_000, perSecond), ...limitOf('day', 86_400_000, perDay)];
-  const known = new Map<string, Map<Limit, Rest>>();
+  const forAll = WINDOWS.flatMap(({ window, key, ms }): Limit[] => {
+    const calls = limits[key];
+    return calls === undefined ? [] : [{ window, ms, calls, of: '' }];
+  });
+
+  /** The limits of a caller, its own first, so that a call which is refused costs nothing of the others. */
+  function limitsOf({ caller, isService }: Caller): readonly Limit[] {
+    if (!isService) return forAll;
+    const { hasRouter, services } = callers();
+    const own = services.get(caller);
+    const ofServices = WINDOWS.flatMap(({ window, key, ms }): Limit[] => {
+      const total = limits[key];
+      const { together, each } = sharesOf(total ?? Number.POSITIVE_INFINITY, { hasRouter, services: services.size });
+      const calls = Math.floor(Math.min(each, own?.[key] ?? Number.POSITIVE_INFINITY));
+      return [
+        { window, ms, calls, of: `:service:${caller}` },
+        { window, ms, calls: Math.floor(together), of: ':services' },
+      ].filter((limit) => limit.calls < (total ?? Number.POSITIVE_INFINITY));
+    });
+    return [...ofServices, ...forAll];
+  }
+
+  const keyOf = (account: string, { window, of }: Limit) => `${window}${of} ${account}`;
 
   function restOf(account: string, limit: Limit): Rest {
-    const rest = known.get(account)?.get(limit);
+    const rest = known.get(keyOf(account, limit));
     const now = performance.now();
     return rest && now < rest.endsAt ? rest : { left: limit.calls, endsAt: now + limit.ms };
   }
 
-  function learn(account: string, limit: Limit, rest: Rest): void {
-    const rests = known.get(account) ?? new Map<Limit, Rest>();
-    known.set(account, rests.set(limit, rest));
+  function countIn(account: string, limit: Limit) {
+    const prefix = `device-trust:${service}:${limit.window}${limit.of}`;
+    const counter = counters.get(prefix) ?? store?.counter(prefix, limit.ms / 1_000);
+    if (counter) counters.set(prefix, counter);
+    return counter?.(account, (calls, msLeft) => {
+      const rest = { left: limit.calls - calls, endsAt: performance.now() + msLeft };
+      if (rest.left < restOf(account, limit).left) known.set(keyOf(account, limit), rest);
+      return rest.left;
+    });
   }
 
-  function refuse(account: string, { window, calls }: Limit): never {
+  function refuse(account: string, { window, calls, of }: Limit): never {
     metrics.recordQuotaExceeded(service, window);
-    const internal = `quota of ${calls} calls a ${window} is used up for account ${account}`;
+    const internal = `quota of ${calls} calls a ${window}${of.replace(/:/g, ' ')} is used up for account ${account}`;
     // Retries within the same day would all fail.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
   }
 
-  const usedUp = (account: string) => limits.find((limit) => restOf(account, limit).left <= 0);
+  const usedUp = (account: string, all: readonly Limit[]) => all.find((limit) => restOf(account, limit).left <= 0);
 
   /** Refuses a call whose account has used up its quota, before the call enters the queue. */
-  function check(account: string): void {
-    const limit = usedUp(account);
+  function check(account: string, caller: Caller = ROUTER): void {
+    const limit = usedUp(account, limitsOf(caller));
     if (limit) refuse(account, limit);
   }
 
   return {
     /** Is a limit of this account known to be used up? */
-    isUsedUp: (account: string) => usedUp(account) !== undefined,
+    isUsedUp: (account: string, caller: Caller = ROUTER) => usedUp(account, limitsOf(caller)) !== undefined,
     check,
     /** Counts a call that is about to be sent, and refuses it beyond a limit. */
-    take: async (account: string) => {
-      check(account);
-      for (const limit of limits) {
+    take: async (account: string, caller: Caller = ROUTER) => {
+      check(account, caller);
+      for (const limit of limitsOf(caller)) {
         const { left, endsAt } = restOf(account, limit);
-        learn(account, limit, { left: left - 1, endsAt });
-        const leftInStore = await limit.count?.(account, (calls, msLeft) => {
-          const rest = { left: limit.calls - calls, endsAt: performance.now() + msLeft };
-          if (rest.left < restOf(account, limit).left) learn(account, limit, rest);
-          return rest.left;
-        });
+        known.set(keyOf(account, limit), { left: left - 1, endsAt });
+        const leftInStore = await countIn(account, limit);
         if (left < 1 || (leftInStore ?? 0) < 0) refuse(account, limit);
       }
     },
-    /** Each limit, with the rest of the account that has the least left. */
+    /** Each limit for all callers, with the rest of the account that has the least left. */
     states: () =>
-      limits.map((limit) => {
-        const left = [...known.keys()].map((account) => restOf(account, limit).left);
+      forAll.map((limit) => {
+        const start = keyOf('', limit);
+        const left = [...known.keys()]
+          .filter((key) => key.startsWith(start))
+          .map((key) => restOf(key.slice(start.length), limit).left);
         return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }] as const;
       }),
   };
 }
+
+const ROUTER: Caller = { caller: 'router', isService: false };
 
 interface Options {
   /** redis:// or rediss://, with its user and password, where all replicas count together. Without it each counts alone. */
@@ -99,11 +149,16 @@ interface Options {
 }
 
 /** Opens the store that the quotas of all services share. */
-export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options) {
+export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options, callers?: () => QuotaCallers) {
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, { ...options, metrics });
+  const nobody: QuotaCallers = { hasRouter: true, services: new Map() };
   return {
-    /** The quota of a service; undefined without limits. */
-    of: (service: string, limits: QuotaLimits | undefined) => limits && createQuota(service, limits, metrics, store),
+    /** The quota of a service; undefined without limits, of all callers or of one. */
+    of: (service: string, limits: QuotaLimits | undefined) => {
+      const known = callers ?? (() => nobody);
+      const hasLimit = limits !== undefined || [...known().services.values()].some((own) => own !== undefined);
+      return hasLimit ? createQuota(service, limits ?? {}, known, metrics, store) : undefined;
+    },
     close: () => store?.close(),
   };
 }

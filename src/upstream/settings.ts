@@ -24,13 +24,15 @@ export const timeoutMs = integer(1, 60_000);
 
 const calls = number(1, 999_999_999).optional();
 /** How many calls may be sent for one account. */
+export const quotaLimits = entryOf({ perSecond: calls, perDay: calls }).refine(
+  ({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined,
+  { error: 'expected perSecond or perDay' },
+);
+export type QuotaLimits = z.output<typeof quotaLimits>;
 export const quota = {
   expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999',
-  schema: parsed
-    .pipe(entryOf({ perSecond: calls, perDay: calls }))
-    .refine(({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined),
+  schema: parsed.pipe(quotaLimits),
 };
-export type QuotaLimits = z.output<typeof quota.schema>;
 
 /** The address of a Valkey or Redis, which may have a user, a password and the number of a database. */
 const storeAddress = {

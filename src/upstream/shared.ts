@@ -9,7 +9,12 @@ import type { QuotaLimits } from './settings.ts';
 
 type Settings = Pick<SharedOptions, 'upstreamCheck' | 'upstreamMode' | 'upstreamMaxInFlight'> & {
   readonly quotaStoreUrl: string | undefined;
-};
+} & CallerSettings;
+
+interface CallerSettings {
+  readonly routerSecrets: readonly unknown[];
+  readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
+}
 
 interface Options {
   readonly settings: Settings;
@@ -21,7 +26,8 @@ interface Options {
 /** Opens everything that the clients of all services share: their metrics, the store of quotas and the host names. */
 export async function openUpstreams({ settings, log, metrics, eventLoop }: Options) {
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
-  const quotas = await openQuotas({ ...settings, log, metrics: upstreamMetrics, eventLoop });
+  let callers = callersIn(settings);
+  const quotas = await openQuotas({ ...settings, log, metrics: upstreamMetrics, eventLoop }, () => callers);
   const dns = new DnsCache({
     failed: (host, code, isFirst) => {
       metrics.recordFailedLookup();
@@ -39,12 +45,21 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
       metrics: upstreamMetrics,
       quota: quotas.of(service, limits),
     }),
+    /** Replaces the callers that share quotas. */
+    replaceCallers: (next: CallerSettings) => {
+      callers = callersIn(next);
+    },
     close: () => {
       dns.close();
       quotas.close();
     },
   };
 }
+
+const callersIn = ({ routerSecrets, services }: CallerSettings) => ({
+  hasRouter: routerSecrets.length > 0,
+  services: new Map(services.map(({ name, quota }) => [name, quota])),
+});
 
 const LOOKUP_FAILS =
   'A host name cannot be looked up because of our network: the resolver, a network policy, or the name. The known addresses are used for 5 minutes, and then every call fails.';

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { FailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
 import type { Requester } from '../../src/graphql/caller.ts';
+import { type Holder, sharesOf } from '../../src/runtime/shares.ts';
 
 /** How many proceed in an outage over minutes and hours, on a clock that this test moves. */
 
@@ -111,4 +112,16 @@ test('whoever has no name where names are configured gets twice what nobody pass
   expect(take(100, 0, { requester: ANONYMOUS })).toBe(14);
   const named = Array.from({ length: 100 }, (_, n) => person(`${n}`));
   expect(named.filter((requester) => budget.take('a', requester, 0)).length).toBe(80);
+});
+
+test('a service that names its requesters itself takes nothing of the router, and no more than its share of the first', () => {
+  const service = (name: string) => ({ name, isService: true });
+  const takenBy = (caller: Holder, from: number) =>
+    Array.from({ length: 40 }, (_, n) => budget.take('a', person(from + n), 0, caller)).filter(Boolean).length;
+  budget.shares = sharesOf(MINIMUM, { hasRouter: true, services: 2 });
+  expect(takenBy(service('orders'), 0)).toBe(2);
+  pass(30, 0, person);
+  // What people passed through the router counts for the router alone.
+  expect(takenBy(service('orders'), 100)).toBe(0);
+  expect(takenBy({ name: 'router', isService: false }, 200)).toBe(40);
 });

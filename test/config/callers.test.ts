@@ -9,7 +9,7 @@ const SECRET = `${CANARY}-of-a-service`;
 
 describe('SERVICES', () => {
   const EXPECTED =
-    'a JSON list of at most 64 {"name", "secret", "scopes"}, with names of lowercase letters, digits and hyphens, and different secrets of 16 to 256 visible ASCII characters; the only scope is risk:read, and entries with the same name have the same scopes';
+    'a JSON list of at most 64 {"name", "secret", "scopes", "quota"}, with names of lowercase letters, digits and hyphens, and different secrets of 16 to 256 visible ASCII characters; the only scope is risk:read, and entries with the same name have the same scopes';
   const NAME = 'expected 1 to 64 lowercase letters, digits and hyphens, and neither router nor anyone';
   const SAME = 'expected the scopes of the first entry with this name';
   const SIZE = 'expected 16 to 256 visible ASCII characters';

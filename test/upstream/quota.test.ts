@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
@@ -99,4 +99,43 @@ test('without a store at its address the app starts within seconds, and counts a
   expect(app.logged().split('quota store unavailable; counting per process')).toHaveLength(2);
   expect(app.logged()).toContain('ECONNREFUSED');
   expect(app.logged()).not.toContain('a-password');
+});
+
+describe('services that call beside the router', () => {
+  const [ROUTER, BATCH, ORDERS] = ['secret-of-the-router', 'the-secret-of-batch', 'the-secret-of-orders'];
+  const services = [
+    { name: 'batch', secret: BATCH, scopes: [], quota: { perDay: 7 } },
+    { name: 'orders', secret: ORDERS, scopes: [] },
+  ] as const;
+  const asRouter = { 'router-authorization': ROUTER };
+  const as = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+  test('leave a half of the quota to the router, and to each other', async () => {
+    const { app, received } = await start({ fingerprintQuota: { perDay: 100 }, routerSecrets: [ROUTER], services });
+    const judgedBy = async (headers: Record<string, string>) => {
+      const before = received();
+      const { errors = [] } = await ask(app.graphqlUrl, queryForTokens(times(100, String)), {}, headers);
+      expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(new Set(['QUOTA_EXCEEDED']));
+      return received() - before;
+    };
+    expect(await judgedBy(as(ORDERS))).toBe(25);
+    expect(await judgedBy(as(BATCH))).toBe(7);
+    expect(await judgedBy(asRouter)).toBe(68);
+    expect((await readMetrics(app)).value('device_trust_quota_remaining', { window: 'day' })).toBe(0);
+  });
+
+  test('have a quota of their own also where all together have none', async () => {
+    const { app, received } = await start({ routerSecrets: [ROUTER], services });
+    await ask(app.graphqlUrl, queryForTokens(times(20, String)), {}, as(BATCH));
+    expect(received()).toBe(7);
+    await ask(app.graphqlUrl, queryForTokens(times(20, String)), {}, as(ORDERS));
+    expect(received()).toBe(27);
+  });
+
+  test('have all of it if nobody else calls', async () => {
+    const [, orders] = services;
+    const { app, received } = await start({ fingerprintQuota: { perDay: 30 }, services: [orders] });
+    await ask(app.graphqlUrl, queryForTokens(times(40, String)), {}, as(ORDERS));
+    expect(received()).toBe(30);
+  });
 });

@@ -52,7 +52,7 @@ export function createContext(startCallSpan?: CallScope['operation']['startCallS
   const recordCall = (ms: number) => void calls.push(ms);
   const cancellation = new AbortController();
   const cancel = () => cancellation.abort(new Error('disconnected'));
-  const operation = { caller: 'router', requestId: 'r', recordCall, startCallSpan };
+  const operation = { caller: 'router', isService: false, requestId: 'r', recordCall, startCallSpan };
   return { operation, signal: cancellation.signal, responsesWeightLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
 

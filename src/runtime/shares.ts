@@ -1,0 +1,42 @@
+/**
+ * The parts of a capacity, or of a limit, that services may hold, so that neither the router nor another service is starved:
+ * half of it together (all of it without a router), and each service half of that, unless it is the only one.
+ */
+export function sharesOf(
+  total: number,
+  { hasRouter, services }: { readonly hasRouter: boolean; readonly services: number },
+) {
+  // A service may hold at least one.
+  const together = Math.max(hasRouter ? total / 2 : total, 1);
+  return { together, each: services > 1 ? Math.max(together / 2, 1) : together };
+}
+
+/** The amounts that callers hold of one capacity: of all, of services together, and of each service. */
+export class SharedCount {
+  #all = 0;
+  #ofServices = 0;
+  readonly #ofEach = new Map<string, number>();
+
+  /** May this caller hold so much more of a total with these shares? */
+  hasRoom(total: number, shares: ReturnType<typeof sharesOf>, { name, isService }: Holder, amount: number): boolean {
+    if (this.#all + amount > total) return false;
+    if (!isService) return true;
+    const own = (this.#ofEach.get(name) ?? 0) + amount;
+    return this.#ofServices + amount <= shares.together && own <= shares.each;
+  }
+
+  /** Adds an amount, which is negative if the caller gives it back. */
+  add({ name, isService }: Holder, amount: number): void {
+    this.#all += amount;
+    if (!isService) return;
+    this.#ofServices += amount;
+    const own = (this.#ofEach.get(name) ?? 0) + amount;
+    if (own > 0) this.#ofEach.set(name, own);
+    else this.#ofEach.delete(name);
+  }
+}
+
+export interface Holder {
+  readonly name: string;
+  readonly isService: boolean;
+}
