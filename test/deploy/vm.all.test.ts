@@ -61,7 +61,7 @@ async function start(instance: number, ports: Readonly<Record<string, string>>) 
   const { GLB: url } = sandbox.urls;
   const addresses = { FINGERPRINT_URL_GLB: url, CAPTCHA_URL_GLB: url };
   const env = { ...environmentOf(instance), ...addresses, ...ports, TEST_MAX_DELAY_MS: '10000' };
-  const child = startCommand([process.execPath, command], { cwd: folder, env });
+  const child = startCommand([process.execPath, ...command.split(' ')], { cwd: folder, env });
   open.push(child);
   await child.waitFor(/"msg":"ready"/);
   return child;
