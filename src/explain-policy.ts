@@ -1,15 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from './config/parser.ts';
-import { DEFAULT_POLICY, type PolicySignal, parsePolicy, type RiskPolicy } from './fingerprint/policy.ts';
-import {
-  bySignal,
-  CLIENTS,
-  type Device,
-  describe,
-  differences,
-  explain,
-  summaryTable,
-} from './fingerprint/policy-report.ts';
+import { DEFAULT_POLICY, loadPolicy, type PolicySignal, type RiskPolicy } from './fingerprint/policy.ts';
+import { CLIENTS, type Device, describe, differences, explain, summaryTable } from './fingerprint/policy-report.ts';
 import { LEVELS, SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
 import { isObject, parseJson } from './runtime/json.ts';
 
@@ -39,9 +31,9 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   const policy = path === 'built-in' ? DEFAULT_POLICY : policyIn(path);
   const [input] = words;
   if (input === undefined) {
-    const { lines, flaws } = bySignal(policy);
+    const { lines, flaws } = describe(policy, path);
     if (flaws.length > 0) process.exitCode = 3;
-    return [...describe(policy, path, flaws), '', ...lines];
+    return lines;
   }
   if (words.length > 1 || !existsSync(input)) return explain(policy, parseDevice(words));
   const text = textOf(input);
@@ -52,9 +44,8 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
 
 /** @throws ConfigError with every mistake, under the name of the file */
 function policyIn(path: string): RiskPolicy {
-  const text = textOf(path);
   try {
-    return parsePolicy(text);
+    return loadPolicy(path);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError([`${path} is not a usable policy:`, ...error.problems.map((one) => `  ${one}`)]);

@@ -40,18 +40,15 @@ test('without a file it explains the built-in policy: each signal, none, those o
   const { code, stdout, stderr } = await run();
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Policy [0-9a-f]{12}, built-in: 7 rules, otherwise ALLOW\.\n/);
-  for (const { code: name, level, confidence, effect } of SIGNAL_CATALOGUE) {
-    expect(rowsOf(stdout, name)).toEqual([expect.stringContaining(`${level} ${confidence} ${effect} `)]);
-  }
-  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['HIGH 0.95 RISK CHALLENGE serious all']);
-  expect(rowsOf(stdout, 'WHITELIST_IP')).toEqual(['HIGH 1 DENY DENY listed all']);
+  for (const { code: name } of SIGNAL_CATALOGUE) expect(rowsOf(stdout, name)).toHaveLength(1);
+  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['CHALLENGE serious all']);
+  expect(rowsOf(stdout, 'WHITELIST_IP')).toEqual(['DENY listed all']);
   expect(rowsOf(stdout, '(none)')).toEqual(['ALLOW otherwise all']);
-  expect(rowsOf(stdout, '(not documented, HIGH)')).toEqual(['HIGH 1 CHALLENGE serious all']);
+  expect(rowsOf(stdout, '(not documented, HIGH)')).toEqual(['CHALLENGE serious all']);
   expect(rowsOf(stdout, 'SCREEN_SHARING + VOICE_CONNECTED')).toEqual(['CHALLENGE guided all']);
   expect(rowsOf(stdout, 'PSEUDO_BROWSER_ENV + HOOK_TAMPERING_HIGH')).toEqual([
     'CHALLENGE serious tools-in-use (DENY) all',
   ]);
-  expect(stdout).toMatch(/\nEvery rule acted\.\n$/);
 });
 
 test('a file: where the decision depends on the question, and what shadow rules count', async () => {
@@ -64,10 +61,10 @@ test('a file: where the decision depends on the question, and what shadow rules 
   );
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Policy [0-9a-f]{12}, FILE: 3 rules, otherwise ALLOW\.\n/);
-  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['HIGH 0.95 RISK DENY high count (DENY) all']);
+  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['DENY high count (DENY) all']);
   expect(rowsOf(stdout, 'VPN_ENABLED')).toEqual([
-    'LOW 1 RISK ALLOW otherwise ANDROID checkout, ANDROID other, IOS checkout, IOS other, WEB_H5 other, OTHER checkout, OTHER other',
-    'LOW 1 RISK DENY web WEB_H5 checkout',
+    'ALLOW otherwise ANDROID checkout, ANDROID other, IOS checkout, IOS other, WEB_H5 other, OTHER checkout, OTHER other',
+    'DENY web WEB_H5 checkout',
   ]);
 });
 
@@ -92,11 +89,6 @@ test('it names the rules that never acted, and no others', async () => {
   expect(code).toBe(3);
   expect(stdout).toMatch(/^Policy .*\. Rules that never act: weak, other-effect, excluded, late, late-shadow\.\n/);
   expect(rowsOf(stdout, 'CLOUD_PHONE + NETWORK_PROXY + SCREEN_SHARING')).toEqual(['DENY three shadow (DENY) all']);
-  expect(stdout.slice(stdout.indexOf('Rules that never acted:'))).toBe(
-    'Rules that never acted:\n' +
-      ['weak', 'other-effect', 'excluded'].map((id) => `  ${id}: its conditions never hold\n`).join('') +
-      '  late: an earlier rule always decides: emulator, vpn\n  late-shadow: an earlier rule always decides: emulator\n',
-  );
 });
 
 test('a policy with one action for every device: the first line says so, and exit code 3', async () => {

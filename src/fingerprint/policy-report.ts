@@ -8,7 +8,6 @@ export const CLIENTS = Object.values(CLIENT_TYPES);
 
 /** A combination of client type and event type. */
 type Case = Pick<PolicyInput, 'clientType' | 'eventType'>;
-type Decision = Rule['decision'];
 
 /** A device with its name in the report. Without a client type it is tried with each. */
 export interface Device {
@@ -24,44 +23,44 @@ const SIGNALS: readonly PolicySignal[] = [
   ...LEVELS.map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
 
-/** The rules in their order with their conditions, and in the first line the flaws that `bySignal` found. */
-export function describe({ id, rules, otherwise }: RiskPolicy, source: string, flaws: readonly string[]): string[] {
-  const lines = rules.map(({ when, decision, isShadow }) => {
-    const conditions = Object.entries(when).map(([key, value]) => `${key} ${[value].flat().join(', ')}`);
-    return [decision.rule, `${decision.action}${isShadow ? ' (shadow)' : ''}`, conditions.join('; ')];
-  });
-  const count = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
-  const head = [`Policy ${id}, ${source}: ${count}, otherwise ${otherwise.action}.`, ...flaws].join(' ');
-  return [head, 'The first rule that matches decides:', '', ...table([['rule', 'action', 'when'], ...lines])];
-}
-
-/** The decisions about no signal, about each alone, and about as many as a rule needs; `flaws` are signs of a mistake. */
-export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readonly flaws: string[] } {
-  const tried = combinationsFor(policy).map((signals) => ({ signals, outcomes: outcomesOf(policy, signals) }));
+/**
+ * The rules in their order, and the decisions about no signal, about each one alone, and about as many as a rule needs.
+ *
+ * @param source the name of the policy for people
+ * @returns `flaws` are signs of a mistake, which the first line repeats
+ */
+export function describe(policy: RiskPolicy, source: string): { readonly lines: string[]; readonly flaws: string[] } {
+  const { id, rules, otherwise } = policy;
   const acted = new Set<string>();
-  const rows = tried.flatMap(({ signals, outcomes }) =>
-    outcomes.flatMap((cells) => {
-      const [, rule = '', shadows = ''] = cells;
-      const acting = [rule, ...(shadows.match(/[\w-]+(?= \()/g) ?? [])];
-      const isFirst = acting.some((one) => !acted.has(one));
-      for (const one of acting) acted.add(one);
-      return isFirst || signals.length < 2 ? [[nameOf(signals), ...rowOf(signals), ...cells]] : [];
-    }),
-  );
-  const idle = policy.rules.filter(({ decision }) => !acted.has(decision.rule));
-  const actions = new Set(tried.flatMap(({ outcomes }) => outcomes.map(([action]) => action)));
+  const actions = new Set<string>();
+  const decisions = combinationsFor(policy).flatMap((signals) => {
+    const { size } = acted;
+    const outcomes = outcomesOf(casesOf(rules), (one) => {
+      const decision = cellsOf(policy, { ...one, signals }, acted);
+      actions.add(decision[0]);
+      return decision;
+    });
+    return signals.length < 2 || acted.size > size ? outcomes.map((cells) => [nameOf(signals), ...cells]) : [];
+  });
+  const idle = rules.map(({ decision }) => decision.rule).filter((rule) => !acted.has(rule));
   const flaws = [
     ...(actions.size === 1 ? [`Every device that was tried gets ${[...actions]}.`] : []),
-    ...(idle.length > 0 ? [`Rules that never act: ${idle.map(({ decision }) => decision.rule).join(', ')}.`] : []),
+    ...(idle.length > 0 ? [`Rules that never act: ${idle.join(', ')}.`] : []),
   ];
-  const head = ['signals', 'level', 'confidence', 'effect', 'action', 'rule', 'would act (shadow)', 'for'];
+  const count = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  const conditions = rules.map(({ when, decision, isShadow }) => {
+    const words = Object.entries(when).map(([key, value]) => `${key} ${[value].flat().join(', ')}`);
+    return [decision.rule, `${decision.action}${isShadow ? ' (shadow)' : ''}`, words.join('; ')];
+  });
   const lines = [
+    [`Policy ${id}, ${source}: ${count}, otherwise ${otherwise.action}.`, ...flaws].join(' '),
+    'The first rule that matches decides:',
+    '',
+    ...table([['rule', 'action', 'when'], ...conditions]),
+    '',
     'Decisions about a device with no signal, with one, and with several if a rule acts on them for the first time:',
     '',
-    ...table([head, ...rows]),
-    '',
-    idle.length === 0 ? 'Every rule acted.' : 'Rules that never acted:',
-    ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
+    ...table([['signals', ...DECISION], ...decisions]),
   ];
   return { lines, flaws };
 }
@@ -106,36 +105,30 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
 export function summaryTable(policy: RiskPolicy, devices: readonly Device[]): string[] {
   const rows = devices.flatMap(({ name, signals, clientType: client, eventType }) => {
     const cases = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
-    return outcomesOf(policy, signals, cases).map((cells) => [name, ...cells]);
+    return outcomesOf(cases, (one) => cellsOf(policy, { ...one, signals })).map((cells) => [name, ...cells]);
   });
-  return table([['device', 'action', 'rule', 'would act (shadow)', 'for'], ...rows]);
+  return table([['device', ...DECISION], ...rows]);
 }
 
 /** The combinations about which two policies decide differently. */
 export function differences(policy: RiskPolicy, other: RiskPolicy, path: string): string[] {
-  const cases = casesOf([...policy.rules, ...other.rules]);
-  const tried = [...combinationsFor(policy), ...combinationsFor(other)].map((all) => [nameOf(all), all] as const);
-  const rows = [...new Map(tried)].flatMap(([name, signals]) => {
-    const both = byDecision(cases, (one) =>
-      [policy, other].map((each) => {
-        const { action, rule } = decide(each, { ...one, signals });
-        return `${action} ${rule}`;
-      }),
-    );
-    return both.flatMap(([now = '', then = '', by = '']) => (now === then ? [] : [[name, now, then, by]]));
-  });
+  const both = [policy, other];
+  const cases = casesOf(both.flatMap(({ rules }) => rules));
+  const tried = new Map(both.flatMap(combinationsFor).map((signals) => [nameOf(signals), signals]));
+  const rows = [...tried].flatMap(([name, signals]) =>
+    outcomesOf(cases, (one) =>
+      both.map((each) =>
+        cellsOf(each, { ...one, signals })
+          .slice(0, 2)
+          .join(' '),
+      ),
+    )
+      .filter(([now, then]) => now !== then)
+      .map((cells) => [name, ...cells]),
+  );
   if (rows.length === 0) return [`${path} decides the same about everything that was tried.`];
   const head = `Policy ${policy.id} and ${other.id}, ${path}:`;
   return [head, '', ...table([['signals', 'now', 'then', 'for'], ...rows])];
-}
-
-/** Why a rule never acts: its conditions never hold, or earlier rules decide where they do. */
-function whyIdle(policy: RiskPolicy, rule: Rule): string {
-  const inputs = combinationsFor(policy).flatMap((signals) =>
-    casesOf(policy.rules).map((one) => ({ ...one, signals })),
-  );
-  const names = new Set(inputs.flatMap((input) => (matches(rule, input) ? decide(policy, input).rule : [])));
-  return names.size === 0 ? 'its conditions never hold' : `an earlier rule always decides: ${[...names].join(', ')}`;
 }
 
 /** No signal, each alone, and for a rule that needs several, as many of those that it counts. */
@@ -158,32 +151,27 @@ function casesOf(rules: readonly Rule[]): Case[] {
   return CLIENTS.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
 }
 
-/** Each different decision about these signals: action, rule, shadow rules, and the cases in which it is made. */
-function outcomesOf(policy: RiskPolicy, signals: readonly PolicySignal[], cases = casesOf(policy.rules)) {
-  return byDecision(cases, (one) => {
-    const shadows: string[] = [];
-    const onShadow = (shadow: Decision) => void shadows.push(`${shadow.rule} (${shadow.action})`);
-    const { action, rule } = decide(policy, { ...one, signals }, onShadow);
-    return [action, rule, shadows.join(', ')];
+const DECISION = ['action', 'rule', 'would act (shadow)', 'for'];
+
+/** The action, the rule and the shadow rules of a decision. Adds the ids of the rules to `acted`. */
+function cellsOf(policy: RiskPolicy, input: PolicyInput, acted = new Set<string>()): [string, string, string] {
+  const shadows: string[] = [];
+  const { action, rule } = decide(policy, input, (shadow) => {
+    acted.add(shadow.rule);
+    shadows.push(`${shadow.rule} (${shadow.action})`);
   });
+  acted.add(rule);
+  return [action, rule, shadows.join(', ')];
 }
 
 /** Each different decision, as cells, with the cases in which it is made. */
-function byDecision(cases: readonly Case[], decisionIn: (one: Case) => string[]): string[][] {
-  const namesOf = new Map<string, string[]>();
-  for (const one of cases) {
-    const key = decisionIn(one).join('\n');
-    namesOf.set(key, [...(namesOf.get(key) ?? []), `${one.clientType} ${one.eventType ?? 'other'}`]);
-  }
-  return [...namesOf].map(([key, names]) => [...key.split('\n'), namesOf.size === 1 ? 'all' : names.join(', ')]);
+function outcomesOf(cases: readonly Case[], cellsIn: (one: Case) => string[]): string[][] {
+  const groups = Map.groupBy(cases, (one) => cellsIn(one).join('\n'));
+  const named = ({ clientType, eventType = 'other' }: Case) => `${clientType} ${eventType}`;
+  return [...groups].map(([key, some]) => [...key.split('\n'), groups.size === 1 ? 'all' : some.map(named).join(', ')]);
 }
 
 const nameOf = (signals: readonly PolicySignal[]) => signals.map(({ name }) => name).join(' + ') || '(none)';
-
-/** The catalogue's row of a single signal. */
-function rowOf([first, ...others]: readonly PolicySignal[]): string[] {
-  return first && others.length === 0 ? [first.level, String(first.confidence), first.effect ?? ''] : ['', '', ''];
-}
 
 function table(rows: readonly (readonly string[])[]): string[] {
   const [head = []] = rows;
