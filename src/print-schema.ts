@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql';
 import { SLICES } from './slices.ts';
-import { documentOf } from './subgraph.ts';
+import { documentOf, withMergedRoots } from './subgraph.ts';
 
 /** `npm run schema` prints the schema for code generators, which know no directive of federation. */
 
@@ -74,14 +74,7 @@ type Query {
   _entities(representations: [_Any!]!): [_Entity]!
 }
 `);
-  const [any, entity, query] = added.definitions;
-  if (!any || !entity || query?.kind !== Kind.OBJECT_TYPE_DEFINITION) throw new Error('expected three definitions');
-  const definitions = document.definitions.map((type) =>
-    type.kind === Kind.OBJECT_TYPE_DEFINITION && type.name.value === 'Query'
-      ? { ...type, fields: [...(type.fields ?? []), ...(query.fields ?? [])] }
-      : type,
-  );
-  return { ...document, definitions: [...definitions, any, entity] };
+  return { ...document, definitions: withMergedRoots([...document.definitions, ...added.definitions]) };
 }
 
 function named(name: string, directives: readonly ConstDirectiveNode[] = []): readonly ConstDirectiveNode[] {

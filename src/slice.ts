@@ -1,11 +1,12 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import type { DocumentNode } from 'graphql';
 import type { RuleInput } from './config/parser.ts';
-import type { Table, Values } from './config/values.ts';
+import { address, type Table, type Values } from './config/values.ts';
 import type { PartMaker, RequestContext } from './graphql/context.ts';
 import type { MetricsRegistry } from './observability/metrics.ts';
 import type { SERVER_VARIABLES } from './server/settings.ts';
 import type { SharedOptions, UpstreamClient } from './upstream/client.ts';
+import { REGIONS, type Region } from './upstream/settings.ts';
 
 /** The variables that the rules and the summary of a slice can read beside its own. */
 type ServerRows = typeof SERVER_VARIABLES;
@@ -90,3 +91,25 @@ export const partOf =
   (context: RequestContext): Part =>
     // Safe: the slice of this name makes such parts.
     context.partOf(slice) as Part;
+
+/**
+ * Adds the broken rules about the address of each region.
+ *
+ * @param prefix of the keys of the addresses
+ * @param path which the client of the service adds to an address
+ */
+export function refuseAddresses(
+  { values, isSet, refuse }: RuleInput<Table>,
+  accounts: readonly { readonly region: Region }[],
+  prefix: string,
+  path: string,
+): void {
+  for (const region of REGIONS) {
+    const key = prefix + region;
+    const isMissing = accounts.some((one) => one.region === region) && !isSet(key);
+    refuse(isMissing, key, address.expected, `nothing, although region ${region} is in use`);
+    // The documents of the services print addresses with their paths.
+    const hasPath = String(values[key]).includes(path);
+    refuse(hasPath, key, `an address without ${path}, which is added to it`, 'one with it');
+  }
+}

@@ -28,7 +28,7 @@ export function documentOf(slices: readonly Slice[]): DocumentNode {
 }
 
 /** Merges the fields of each root type, of which GraphQL allows one definition. */
-function withMergedRoots(definitions: readonly DefinitionNode[]): DefinitionNode[] {
+export function withMergedRoots(definitions: readonly DefinitionNode[]): DefinitionNode[] {
   const roots = definitions.filter((one) => one.kind === Kind.OBJECT_TYPE_DEFINITION);
   const isRoot = (name: string) => name === 'Query' || name === 'Mutation';
   return definitions.flatMap((one) => {

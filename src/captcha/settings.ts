@@ -13,7 +13,8 @@ import {
   type Values,
 } from '../config/values.ts';
 import type { SERVER_VARIABLES } from '../server/settings.ts';
-import { quota, REGIONS, region, timeoutMs } from '../upstream/settings.ts';
+import { refuseAddresses } from '../slice.ts';
+import { quota, region, timeoutMs } from '../upstream/settings.ts';
 import { VALIDATE_TEMPLATE } from './contract.ts';
 
 /** The variables of the captcha service and of attestations, and the rules between them. */
@@ -101,8 +102,6 @@ export const CAPTCHA_VARIABLES = {
   attestationKeys: { name: 'ATTESTATION_KEYS', ...attestationKeys, live: true },
 } as const satisfies Table;
 
-const PATH = VALIDATE_TEMPLATE;
-
 export type CaptchaSettings = Values<typeof CAPTCHA_VARIABLES>;
 
 /** The same after each restart. It is public here, so live mode refuses it. */
@@ -117,9 +116,10 @@ export const SANDBOX_ATTESTATION_KEY = {
 } as const;
 
 export function captchaRules(
-  { values, isSet, refuse }: RuleInput<typeof CAPTCHA_VARIABLES & typeof SERVER_VARIABLES>,
+  input: RuleInput<typeof CAPTCHA_VARIABLES & typeof SERVER_VARIABLES>,
   isLive: boolean,
 ): void {
+  const { values, isSet, refuse } = input;
   const { captchaConfigurations: list = [], attestationKeys = [], attestation, trustedHeaders } = values;
   // Every request for such an audience would be refused.
   const isNameless = trustedHeaders ? trustedHeaders.subject === undefined : !isSet('trustedHeaders');
@@ -129,20 +129,7 @@ export function captchaRules(
   }
   if (!isLive) return;
 
-  for (const { region } of list) {
-    const key = `captchaUrl${region}` as const;
-    refuse(!isSet(key), key, address.expected, `nothing, although region ${region} is in use`);
-  }
-  // The documents of the services print addresses with their paths.
-  for (const region of REGIONS) {
-    const key = `captchaUrl${region}` as const;
-    refuse(
-      values[key]?.includes(PATH) === true,
-      key,
-      `an address without ${PATH}, which is added to it`,
-      'one with it',
-    );
-  }
+  refuseAddresses(input, list, 'captchaUrl', VALIDATE_TEMPLATE);
   // An id is in every address, so it is no secret.
   const known = new Set(list.map(({ captchaId }) => captchaId));
   for (const [index, { captchaKey }] of list.entries())

@@ -1,7 +1,8 @@
 import { bytes, entryOf, identifier, jwkOf, listOf, secretList } from '../config/json-values.ts';
 import type { RuleInput } from '../config/parser.ts';
 import { address, anyText, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
-import { quota, REGIONS, region, timeoutMs } from '../upstream/settings.ts';
+import { refuseAddresses } from '../slice.ts';
+import { quota, region, timeoutMs } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 
 /** The variables of the fingerprint service and of the judgements on its answers, and the rules between them. */
@@ -36,8 +37,6 @@ export const FINGERPRINT_VARIABLES = {
   sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys, live: true },
 } as const satisfies Table;
 
-const PATH = QUERY_TEMPLATE.replace('/{public_key}', '');
-
 export type FingerprintSettings = Values<typeof FINGERPRINT_VARIABLES>;
 
 /** The same after each restart. It is public here, so live mode refuses it. */
@@ -47,22 +46,10 @@ export const SANDBOX_SEALING_KEY = {
   kid: 'sandbox',
 } as const;
 
-export function fingerprintRules({ values, isSet, refuse }: RuleInput<typeof FINGERPRINT_VARIABLES>): void {
+export function fingerprintRules(input: RuleInput<typeof FINGERPRINT_VARIABLES>): void {
+  const { values, refuse } = input;
   const { fingerprintApplications: list = [], sealingKeys = [] } = values;
-  for (const { region } of list) {
-    const key = `fingerprintUrl${region}` as const;
-    refuse(!isSet(key), key, address.expected, `nothing, although region ${region} is in use`);
-  }
-  // The documents of the services print addresses with their paths.
-  for (const region of REGIONS) {
-    const key = `fingerprintUrl${region}` as const;
-    refuse(
-      values[key]?.includes(PATH) === true,
-      key,
-      `an address without ${PATH}, which is added to it`,
-      'one with it',
-    );
-  }
+  refuseAddresses(input, list, 'fingerprintUrl', QUERY_TEMPLATE.replace('/{public_key}', ''));
   // A public key is in every address, so it is no secret.
   const publicKeys = new Set(list.map(({ publicKey }) => publicKey));
   for (const [index, { secret }] of list.entries())
