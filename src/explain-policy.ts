@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { ConfigError } from './config/parser.ts';
-import { DEFAULT_POLICY, loadPolicy, type PolicySignal, type RiskPolicy } from './fingerprint/policy.ts';
+import { DEFAULT_POLICY, loadPolicy, type PolicySignal } from './fingerprint/policy.ts';
 import { CLIENTS, type Device, describe, differences, explain, summaryTable } from './fingerprint/policy-report.ts';
 import { LEVELS, SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
 import { isObject, parseJson } from './runtime/json.ts';
@@ -28,7 +28,7 @@ try {
 }
 
 function answer([path = 'built-in', ...words]: readonly string[]): string[] {
-  const policy = path === 'built-in' ? DEFAULT_POLICY : policyIn(path);
+  const policy = path === 'built-in' ? DEFAULT_POLICY : loadPolicy(path, path);
   const [input] = words;
   if (input === undefined) {
     const { lines, flaws } = describe(policy, path);
@@ -38,18 +38,8 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   if (words.length > 1 || !existsSync(input)) return explain(policy, parseDevice(words));
   const text = textOf(input);
   const json = parseJson(text);
-  if (isObject(json) && 'rules' in json) return differences(policy, policyIn(input), input);
+  if (isObject(json) && 'rules' in json) return differences(policy, loadPolicy(input, input), input);
   return summaryTable(policy, devicesIn(text, json));
-}
-
-/** @throws ConfigError with every mistake, under the name of the file */
-function policyIn(path: string): RiskPolicy {
-  try {
-    return loadPolicy(path);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError([`${path} is not a usable policy:`, ...error.problems.map((one) => `  ${one}`)]);
-  }
 }
 
 /** @throws UsageError, for example for a folder */

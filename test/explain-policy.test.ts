@@ -101,10 +101,9 @@ test('a broken file: every mistake on stderr, and exit code 1', async () => {
   const { code, stdout, stderr } = await run('{ "rules": [{ "id": "a", "when": { "effect": "NO" }, "then": "NO" }] }');
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(
-    'FILE is not a usable policy:\n' +
-      '  rule "a": when.effect: expected RISK, DENY or ALLOW, but got "NO".\n' +
-      '  rule "a": then: expected ALLOW, CHALLENGE or DENY, but got "NO".\n' +
-      '  otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
+    'FILE: rule "a": when.effect: expected RISK, DENY or ALLOW, but got "NO".\n' +
+      'FILE: rule "a": then: expected ALLOW, CHALLENGE or DENY, but got "NO".\n' +
+      'FILE: otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
   );
 });
 

@@ -39,12 +39,6 @@ export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
 
 /** The reason of a verdict as a label of the metrics; empty for a pass. */
 function causeOf(verdict: CaptchaVerdict): CaptchaFailureCategory | CaptchaIndeterminateCause | '' {
-  switch (verdict.__typename) {
-    case 'CaptchaPassed':
-      return '';
-    case 'CaptchaFailed':
-      return verdict.category;
-    case 'CaptchaIndeterminate':
-      return verdict.cause;
-  }
+  if (verdict.__typename === 'CaptchaPassed') return '';
+  return verdict.__typename === 'CaptchaFailed' ? verdict.category : verdict.cause;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { DeviceMetadataInput } from '../schema.generated.ts';
 
@@ -7,25 +8,12 @@ import type { DeviceMetadataInput } from '../schema.generated.ts';
 /** Path of the one operation (section 4). */
 export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 
-/** The documented metadata keys (2.2): our names, each with the document's. */
-export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> = {
-  accountId: 'account_id',
-  phoneNum: 'phone_num',
-  phoneSha256: 'phone_sha256',
-  phoneCountryCode: 'phone_country_code',
-  phonePrefix: 'phone_prefix',
-  email: 'email',
-  emailSha256: 'email_sha256',
-  emailDomain: 'email_domain',
-  ipAddrV4: 'ip_addr_v4',
-  ipAddrV6: 'ip_addr_v6',
-  userAgent: 'user_agent',
-  ja3: 'ja3',
-  ja4: 'ja4',
-  macPrefix: 'mac_prefix',
-  wifiBssidPrefix: 'wifi_bssid_prefix',
-  tlsCipher: 'tls_cipher',
-};
+const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The documented metadata keys (2.2): our names, each with the document's, which is the same in snake case. */
+// Safe: Object.fromEntries forgets the names of the keys.
+export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> =
+  Object.fromEntries(TRUSTED_KEYS.map((key) => [key, toSnakeCase(key)])) as Record<MetadataKey, string>;
 
 /** `event_type` (2.1) is a name here: no control characters, lone surrogates or line separators (Cc, Cs, Zl, Zp). */
 export const EVENT_TYPE = {

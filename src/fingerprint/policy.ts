@@ -38,15 +38,27 @@ export interface PolicyInput {
 
 export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence' | 'effect'>;
 
-/** @throws ConfigError with every mistake at once */
-export function loadPolicy(path: string): RiskPolicy {
-  let text: string;
+/**
+ * The policy in a file.
+ *
+ * @param name of the file in the sentences
+ * @throws ConfigError with every mistake at once
+ */
+export function loadPolicy(path: string, name: string): RiskPolicy {
   try {
-    text = readFileSync(path, 'utf8');
+    return parsePolicy(textOf(path));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => `${name}: ${problem}`));
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
   } catch {
     throw new ConfigError(['expected a readable file, but got a path that cannot be read.']);
   }
-  return parsePolicy(text);
 }
 
 /** The policy in a text of JSON. @throws ConfigError with every mistake at once */

@@ -1,5 +1,5 @@
 import { badUserInput } from '../errors.ts';
-import type { MetadataKey, TrustedMetadata } from '../graphql/caller.ts';
+import { type MetadataKey, TRUSTED_KEYS, type TrustedMetadata } from '../graphql/caller.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
@@ -60,13 +60,11 @@ export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFin
   });
 }
 
-// Sound: METADATA_KEYS is a Record over exactly these names, and Object.entries widens them to string.
-const DOCUMENTED = Object.entries(METADATA_KEYS) as [MetadataKey, string][];
-const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(DOCUMENTED.map(([, key]) => key));
+const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(Object.values(METADATA_KEYS));
 
 function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
   const metadata: Record<string, unknown> = {};
-  for (const [name, key] of DOCUMENTED) if (given[name]) metadata[key] = given[name];
+  for (const key of TRUSTED_KEYS) if (given[key]) metadata[METADATA_KEYS[key]] = given[key];
   const additional = given.additional ?? {};
   for (const key of Object.keys(additional).sort()) {
     if (DOCUMENTED_KEYS.has(key))

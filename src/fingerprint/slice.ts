@@ -1,4 +1,3 @@
-import { ConfigError } from '../config/parser.ts';
 import type { SliceOf } from '../slice.ts';
 import { unusedRegions } from '../upstream/settings.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './policy.ts';
@@ -14,7 +13,12 @@ export const fingerprintSlice: SliceOf<typeof FINGERPRINT_VARIABLES, RiskPolicy>
   variables: FINGERPRINT_VARIABLES,
   accounts: 'fingerprintApplications',
   quota: 'fingerprintQuota',
-  file: { name: 'policy', title: 'risk policy', path: 'riskPolicyFile', read: readPolicy },
+  file: {
+    name: 'policy',
+    title: 'risk policy',
+    path: 'riskPolicyFile',
+    read: (path) => (path === undefined ? DEFAULT_POLICY : loadPolicy(path, FINGERPRINT_VARIABLES.riskPolicyFile.name)),
+  },
   rules: fingerprintRules,
   summary: ({ upstreamMode, sealingKeys, riskPolicyFile }, policy) => {
     const sealing = sealingKeys.length > 0 ? 'on' : upstreamMode === 'sandbox' ? 'of the sandbox' : 'off';
@@ -27,13 +31,3 @@ export const fingerprintSlice: SliceOf<typeof FINGERPRINT_VARIABLES, RiskPolicy>
     unusedRegions(fingerprintApplications).map((region) => `fingerprintUrl${region}` as const),
   start: (options) => new FingerprintService(options),
 };
-
-/** @throws ConfigError with every mistake of the policy */
-function readPolicy(path: string | undefined): RiskPolicy {
-  try {
-    return path === undefined ? DEFAULT_POLICY : loadPolicy(path);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(error.problems.map((problem) => `${FINGERPRINT_VARIABLES.riskPolicyFile.name}: ${problem}`));
-  }
-}

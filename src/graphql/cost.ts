@@ -26,23 +26,19 @@ import type { CostLimits } from './settings.ts';
 /** The cost of a request so far, and its limit. */
 export class CostBudget {
   readonly max: number;
-  #spent = 0;
+  spent = 0;
 
   constructor(max: number) {
     this.max = max;
   }
 
-  get spent(): number {
-    return this.#spent;
-  }
-
   /** Does the request cost more than it may? Then its answer is dropped. */
   get isOverspent(): boolean {
-    return this.#spent > this.max;
+    return this.spent > this.max;
   }
 
   spend(cost: number): void {
-    this.#spent += cost;
+    this.spent += cost;
   }
 
   /** May this answer be serialised? That is the expensive part. */

@@ -13,9 +13,6 @@ import { startApollo } from './apollo.ts';
 import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
 import { type CallerOptions, createCallers } from './callers.ts';
 import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
-
-export type { CreateContext };
-
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
 import { Listener } from './listener.ts';
 import type { ServerSettings } from './settings.ts';

@@ -124,7 +124,7 @@ test.each([
 });
 
 test('a file that cannot be read is refused', () => {
-  expect(problemsOf(() => loadPolicy('/there/is/no/such/file'))).toEqual([
-    'expected a readable file, but got a path that cannot be read.',
+  expect(problemsOf(() => loadPolicy('/there/is/no/such/file', 'FILE'))).toEqual([
+    'FILE: expected a readable file, but got a path that cannot be read.',
   ]);
 });

@@ -42,7 +42,8 @@ async function start(): Promise<string> {
   );
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
-  const files = config.riskPolicyFile === undefined ? {} : { policy: loadPolicy(config.riskPolicyFile) };
+  const files =
+    config.riskPolicyFile === undefined ? {} : { policy: loadPolicy(config.riskPolicyFile, 'RISK_POLICY_FILE') };
   // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
   const app = await createApp({ ...config, port: portAfter(1) }, log, { files, maxDelayMs: 10_000 });
   const users = await startUsers({ secret: secrets.users, port: portAfter(2) });
