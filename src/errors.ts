@@ -110,8 +110,8 @@ interface Details {
 }
 
 /**
- * An error of the catalogue. It has no stack frames: its code and `internal` name the cause, and a request with a thousand
- * references to rejected tokens would spend most of its time on frames.
+ * An error of the catalogue. It has no stack frames: its code and `internal` name the cause, and collecting frames would take
+ * most of the time of a request with a thousand references to rejected tokens.
  */
 export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
@@ -138,7 +138,7 @@ export class DeviceTrustError extends GraphQLError {
   }
 }
 
-/** The error for an invalid argument, without its value. A valid one may be missing in the configuration's `variable`. */
+/** The error for an invalid argument, without its value. `variable` is where a valid value may be missing. */
 export function badUserInput(argument: string, expected: string, got: string, variable?: string): DeviceTrustError {
   const hint = variable ? ` If it is right, the operator of this subgraph has to add it to ${variable}.` : '';
   const message = `${argument}: expected ${expected}, but got ${got}.${hint}`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
+import { forTrustedKeys } from '../graphql/caller.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { DeviceMetadataInput } from '../schema.generated.ts';
 
@@ -11,9 +11,8 @@ export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The documented metadata keys (2.2): our names, each with the document's, which is the same in snake case. */
-// Safe: Object.fromEntries forgets the names of the keys.
 export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> =
-  Object.fromEntries(TRUSTED_KEYS.map((key) => [key, toSnakeCase(key)])) as Record<MetadataKey, string>;
+  forTrustedKeys(toSnakeCase);
 
 /** `event_type` (2.1) is a name here: no control characters, lone surrogates or line separators (Cc, Cs, Zl, Zp). */
 export const EVENT_TYPE = {
@@ -54,7 +53,7 @@ function isSignal(given: unknown): given is WireSignal {
 /** The client types (2.6) with our names, and OTHER for one that is newer than the document. */
 export const CLIENT_TYPES = { Android: 'ANDROID', iOS: 'IOS', 'Web/H5': 'WEB_H5', OTHER: 'OTHER' } as const;
 
-/** A newer client type loses no device. The shape of its `device_basic` is unknown, so that is not read. */
+/** Accepts a device with a newer client type, without its `device_basic`, whose shape is unknown. */
 function asOther(detail: unknown): unknown {
   const { client_type: word, ip_info } = propertiesOf(detail);
   const isNewer = typeof word === 'string' && !['Android', 'iOS', 'Web/H5'].includes(word);

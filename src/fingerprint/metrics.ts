@@ -28,7 +28,7 @@ export function createFingerprintMetrics(
   const dropped = 'Arguments that a trusted header overruled, by key';
 
   const recordDroppedMetadata = counterOf<MetadataKey>('metadata_dropped_total', dropped, 'key');
-  // An alert sees an increase only in a series that began at 0.
+  // Prometheus sees the first increase of a series only if the series began at 0.
   for (const key of TRUSTED_KEYS) {
     const isAddress = key === 'ipAddrV4' || key === 'ipAddrV6';
     if (headers[key] || (isAddress && headers.ipAddr)) recordDroppedMetadata(key, 0);

@@ -76,8 +76,8 @@ export function toOutcome(
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${request.account.id}${message}`;
-    // Without an envelope it may come from a firewall, which a bot can provoke, so it does not count as a mistake of ours.
-    // If it is one, our own probe finds the account refused.
+    // A response without an envelope may come from a firewall, which a bot can provoke, so it does not count as our mistake.
+    // If we did make a mistake, our own probe finds the account refused.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented, but a later request may succeed.
@@ -153,7 +153,7 @@ function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasi
   if (detail.client_type === 'OTHER') return null;
   if (detail.client_type === 'Web/H5') {
     const { browser, device, os } = detail.device_basic;
-    // The fields of the graph come first, so that nothing else takes their room.
+    // Fields of the graph are read before other values, which would otherwise use up the bytes of the report.
     const [ofBrowser, ofDevice, ofOs] = [
       pick(browser, ['name', 'version', 'major'], report),
       pick(device, ['model', 'vendor'], report),
@@ -197,15 +197,15 @@ function differencesOf({ detail, signals }: FingerprintData): Difference[] {
   return found;
 }
 
-/** Bytes of JSON that are kept of a report; pages report some 500. So every judgement fits into the 8 KiB of a seal. */
+/** Bytes of JSON that are kept of a report, so that every judgement fits into the 8 KiB of a seal. Pages report some 500. */
 const MAX_BYTES = 960;
 
-/** Bounds a page's report about itself, so that a page cannot make its own judgement fail: the rest is cut or left out. */
+/** Limits what a page reports about itself, so that its judgement never becomes too long to seal. The rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
   leftOut = 0;
 
-  /** The longest prefix of a text that still fits. The first text that is cut takes all that is left. */
+  /** The longest prefix of a text that still fits. After a cut nothing else fits. */
   text(value: string): string {
     if (this.#takes(jsonBytes(value, this.#left))) return value;
     this.leftOut += 1;
@@ -227,7 +227,7 @@ class Report {
       if (some.includes(key)) continue;
       const value = object[key];
       const isText = typeof value === 'string';
-      // The two brackets stand for the colon and the comma.
+      // `[value]` has the same length as `:value,`.
       const ofKey = jsonBytes(key, this.#left);
       const bytes = ofKey + (isText || ofKey > this.#left ? 2 : jsonBytes([value], this.#left));
       if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);

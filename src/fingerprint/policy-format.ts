@@ -18,8 +18,8 @@ const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
-// The message of a schema is its expectation, or its known keys for an unknown one. `messagesFor` makes it a sentence.
-// Equal policies leave the schemas as equal JSON, with the keys in this order, sorted lists and no default: their id is its hash.
+// The message of a schema is what it expects, or for an unknown key the known keys. `messagesFor` makes sentences of messages.
+// A policy's id is the hash of the schemas' output, so equal policies have equal output: keys in order, sorted lists, no default.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>
   z.enum(words, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);

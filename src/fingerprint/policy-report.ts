@@ -136,7 +136,7 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
   const larger = rules.flatMap(({ when, needs }, at) => {
     if (needs < 2) return [];
     const own = SIGNALS.filter((signal) => counts(when, signal) && !when.noneOf?.some((code) => code === signal.code));
-    // Signals on which an earlier rule decides alone come last, so that some combinations lack them.
+    // Signals that an earlier rule decides alone come last, so that some combinations are without such signals.
     const previous = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
     const isDecided = (signal: PolicySignal) => previous.some((earlier) => counts(earlier.when, signal));
     const ordered = [...own.filter((signal) => !isDecided(signal)), ...own.filter(isDecided)];

@@ -117,7 +117,7 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
   return codes !== undefined && code != null && codes.includes(code);
 }
 
-/** The built-in policy. It denies only blacklists: one phone of a hobbyist is rooted, unlocked and has its own ROM. */
+/** The built-in policy. Only blacklists deny. A hobbyist's phone can trigger several HIGH signals. */
 export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 
 /** The policy in use, which counts its decisions. */

@@ -93,7 +93,7 @@ export class DeviceRequest {
     if (!this.#parts.judgements.hasKeys) return this.#context.refuseField(noSealingKeys);
     const known = this.#judgements.get(device);
     if (known) return known;
-    // Sound: `decisionOf` and `sealedOf` add the rest where it is selected.
+    // Safe: `decisionOf` and `sealedOf` resolve the two fields that are missing here.
     const judgement = judgementOf(device, this.#context.caller.subject, null) as DeviceJudgement;
     this.#judgements.set(device, judgement);
     this.#devices.set(judgement, device);
@@ -148,7 +148,7 @@ export const fingerprintResolvers: Resolvers<RequestContext> = {
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
-    // Sound, twice: the parent is always what `lookUp` returned. The generated types have only the fields of the graph.
+    // Safe, both times: the parent is always what `lookUp` returned. The generated types have only the fields of the graph.
     decision: (device, _args, context) => devicesOf(context).decide(device as JudgedDevice),
     judgement: (device, _args, context) => devicesOf(context).judge(device as JudgedDevice),
     signals,

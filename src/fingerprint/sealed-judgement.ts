@@ -25,7 +25,7 @@ export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 /** Seals judgements, and opens sealed ones. */
 export class Judgements {
   readonly #metrics: Pick<FingerprintMetrics, 'recordJudgement'>;
-  /** By the protected header of the texts that each key seals. The first one seals, and all of them open. */
+  /** Keyed by JWE protected header. The first key seals, and all keys open. */
   #keys: ReadonlyMap<string, KeyObject> = new Map();
 
   constructor(keys: readonly SealingKey[], metrics: Pick<FingerprintMetrics, 'recordJudgement'>) {
@@ -53,7 +53,7 @@ export class Judgements {
     const [first] = this.#keys;
     if (!first) throw noSealingKeys();
     const text = encrypt(writeRecord(judgement), ...first);
-    // Only the service can cause this: the texts of pages and callers are bounded.
+    // Only the service can cause this error, because texts of pages and callers are bounded.
     const internal = 'a judgement that is too long to be sealed';
     if (text.length > MAX_BYTES) return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
     this.#metrics.recordJudgement('sealed');

@@ -49,7 +49,7 @@ export class RequestContext {
     return true;
   }
 
-  /** Makes a field null: with an error, up to 100 in a request, of which the last says that no more follow. @throws it */
+  /** Refuses a field. The first 100 refusals throw an error; later ones return null. The 100th message says so. */
   refuseField(makeError: () => DeviceTrustError): null {
     this.refused.fields += 1;
     if (this.refused.fields > MAX_REFUSED_FIELDS) return null;

@@ -53,7 +53,7 @@ export class CostBudget {
 
 /**
  * The cost of a value of the answer, and of each 16 characters of its texts and keys, each time that they occur. An answer
- * with all fields of 1,000 references has 250,000 of both.
+ * with all fields of 1,000 references has 250,000 such units.
  */
 const COST_IN_ANSWER = 0.45;
 
@@ -84,7 +84,7 @@ interface VariableCost {
 
 /**
  * The cost of an operation of a valid document. One unit is a selected field, an object of a list, or a value that a root
- * field takes from a variable, in pieces of 16 characters. A list has the size that `@listSize` assumes. Of the types that a
+ * field takes from a variable, where every 16 characters count. A list has the size that `@listSize` assumes. Of the types that a
  * union or an interface can have, the most expensive one counts. A field counts although `@skip` may leave it out.
  */
 export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectType, info: DocumentInfo): OperationCost {
@@ -152,8 +152,8 @@ export function checkCost(
 }
 
 /**
- * Changes the schema so that a list longer than its `@listSize` assumes costs its actual size. Beyond the request's limit
- * it becomes empty, because completing it is the expensive part, and the whole answer is dropped.
+ * Changes the schema so that a list longer than its `@listSize` assumes costs its actual size. If the request
+ * exceeds its limit, the list becomes empty: completing it is expensive, and the whole answer is dropped anyway.
  */
 export function countLists(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -193,7 +193,7 @@ function costOfItem(node: FieldNode, parent: GraphQLObjectType, info: DocumentIn
   return 1 + Math.max(0, ...types.map((possible) => costOfSelections(selectionSet, possible, info)));
 }
 
-/** Costs by selection and type. Otherwise fragments that spread each other twice would double the work with each level. */
+/** Known costs by selection and type. Without them, fragments that spread each other twice would double the work at each level. */
 const knownCosts = new WeakMap<SelectionSetNode, Map<GraphQLObjectType, number>>();
 
 function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType, info: DocumentInfo): number {

@@ -42,7 +42,7 @@ function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
       const known = [...resolvers.keys()].join(', ');
       throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
     }
-    // Sound: a value with a __typename is an object.
+    // Safe: a value with a __typename is an object.
     const entity: unknown = await resolve(representation as object, context, info);
     // The `_Entity` union distinguishes types by this name.
     return isObject(entity) && !('__typename' in entity) ? { ...entity, __typename } : entity;
@@ -60,7 +60,7 @@ function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLRefere
   const resolvers = new Map<unknown, GraphQLReferenceResolver<RequestContext>>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
-    // Sound: this is the type that @apollo/subgraph documents for its extensions.
+    // Safe: this is the type that @apollo/subgraph documents for its extensions.
     const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<RequestContext>;
     const resolve = apollo?.subgraph?.resolveReference;
     if (resolve) resolvers.set(type.name, restrictReferences(type, resolve));

@@ -20,7 +20,7 @@ import type { RequestContext } from './context.ts';
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
-    // Every field that leads to such a type needs the scope, so its own fields need none.
+    // The fields that lead to a type with the tag need the scope, so the fields of that type need no check.
     if (!isObjectType(type) || isRisk(type)) continue;
     for (const field of Object.values(type.getFields()))
       if (hasTag(field.astNode) || isRisk(getNamedType(field.type))) restrict(field);

@@ -76,7 +76,7 @@ export function createCallers(options: CallerOptions) {
     identify: (request: IncomingMessage): Caller | undefined => {
       if (routers.length + services.length === 0) {
         const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
-        // Otherwise every header counts as absent: an argument must not replace one that is ignored.
+        // Without a trusted caller, configured headers count as missing, so that arguments do not replace them.
         return callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : undefined);
       }
       const credential =

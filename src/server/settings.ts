@@ -12,7 +12,7 @@ import {
   type Table,
   type Values,
 } from '../config/values.ts';
-import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
+import { forTrustedKeys } from '../graphql/caller.ts';
 import { RISK_SCOPE } from '../graphql/settings.ts';
 import { quotaLimits } from '../upstream/settings.ts';
 
@@ -75,14 +75,9 @@ const header = matching(
 ).transform((text) => text.toLowerCase());
 const from = oneOf(['header', 'header-or-argument']).optional();
 const metadatum = entryOf({ header, from }).optional();
-// Sound: Object.fromEntries forgets the names of the keys.
-const ofEachKey = Object.fromEntries(TRUSTED_KEYS.map((key) => [key, metadatum])) as Record<
-  MetadataKey,
-  typeof metadatum
->;
 const metadata = entryOf({
   ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
-  ...ofEachKey,
+  ...forTrustedKeys(() => metadatum),
 })
   .refine((headers) => Object.keys(headers).length > 0, { error: 'expected at least one key' })
   .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {
