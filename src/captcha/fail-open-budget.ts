@@ -1,8 +1,11 @@
 import type { Requester } from '../graphql/caller.ts';
 import { type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
+import type { QuotaStore } from '../upstream/quota-store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** How long passes wait to be counted in the store together, in ms. */
+const PUBLISH_AFTER_MS = 1_000;
 /** In a minute of an outage, this multiple of the busiest minute's verified passes may proceed. */
 const FACTOR = 2;
 /** The number that may proceed in any case, once per process and for all captcha ids together. */
@@ -20,6 +23,9 @@ const PER_MINUTE: Readonly<Record<Requester['kind'], number>> = {
 interface Minute {
   readonly startedAt: number;
   passes: number;
+  /** The passes of all replicas, as far as this process has learnt them from the store, and its own that it has sent there. */
+  ofAll: number;
+  published: number;
   /** The same by requester, as long as the minute lasts. */
   readonly byRequester: Map<string, number>;
 }
@@ -28,7 +34,8 @@ interface Minute {
  * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a bot has to solve
  * challenges. Each kind of requester has its own bucket, because accounts cost a bot more than networks, and networks more than
  * anonymity. So has each service that calls, because it names its requesters itself. Counts outlast an outage, so a service that
- * flaps lets no more through.
+ * flaps lets no more through. With a store, replicas add up their passes and the captchas that proceed, because connections move
+ * from one to another; the first ones and the shares of one requester stay with each process.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by bucket. */
@@ -40,37 +47,69 @@ export class FailOpenBudget {
   readonly #proceeded = new SharedCount();
   /** The shares of services in the first captchas that proceed. */
   shares = sharesOf(MINIMUM, { hasRouter: true, services: 2 });
+  readonly #countPasses: Counter | undefined;
+  readonly #countProceeded: Counter | undefined;
+
+  constructor(counter?: QuotaStore['counter']) {
+    this.#countPasses = counter?.('device-trust:outage:passed', MINUTE_MS / 1_000);
+    this.#countProceeded = counter?.('device-trust:outage:proceeded', MINUTE_MS / 1_000);
+  }
 
   /** Records a verified pass of a requester; `now` excludes the time that the id spent in outages, in ms. */
   recordPass(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): void {
     const bucket = bucketOf(captchaId, requester, caller);
-    const minutes = this.#minutes.get(bucket) ?? [];
-    let minute = minutes.at(-1);
-    if (!minute || now - minute.startedAt >= MINUTE_MS) {
-      minute?.byRequester.clear();
-      minute = { startedAt: now, passes: 0, byRequester: new Map() };
-      this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
-    }
+    const minute = this.#minuteOf(bucket, now);
     const own = minute.byRequester.get(keyOf(requester)) ?? 0;
     if (own >= PER_MINUTE[requester.kind]) return;
     minute.byRequester.set(keyOf(requester), own + 1);
     minute.passes += 1;
+    if (this.#countPasses && minute.passes === minute.published + 1)
+      setTimeout(() => this.#publish(bucket, minute), PUBLISH_AFTER_MS).unref();
   }
 
   /** May one more captcha proceed? If so it is counted. For `now` see `recordPass`. */
-  take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): boolean {
+  async take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): Promise<boolean> {
     const key = `${scopeOf(caller)}${keyOf(requester)}`;
-    if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
     const bucket = bucketOf(captchaId, requester, caller);
-    const busiest = Math.max(0, ...withinHour(this.#minutes.get(bucket) ?? [], now).map(({ passes }) => passes));
+    if (this.#countPasses) await this.#publish(bucket, this.#minuteOf(bucket, now));
+    if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
+    const minutes = withinHour(this.#minutes.get(bucket) ?? [], now);
+    const limit = FACTOR * Math.max(0, ...minutes.map(({ passes, ofAll }) => Math.max(passes, ofAll)));
     const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
-    if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= FACTOR * busiest) return false;
+    if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= limit) return false;
     this.#proceeded.add(caller, 1);
-    countForMinute(this.#proceededIn, bucket);
-    countForMinute(this.#proceededOf, key);
-    return true;
+    // Counted before the store answers, because others ask meanwhile.
+    const forget = [countForMinute(this.#proceededIn, bucket), countForMinute(this.#proceededOf, key)];
+    const ofAll = await this.#countProceeded?.(bucket, (count) => count);
+    if (isWithinMinimum || ofAll === undefined || ofAll <= limit) return true;
+    for (const one of forget) one();
+    this.#proceeded.add(caller, -1);
+    return false;
+  }
+
+  /** The minute that lasts; it begins if there is none. */
+  #minuteOf(bucket: string, now: number): Minute {
+    const minutes = this.#minutes.get(bucket) ?? [];
+    const last = minutes.at(-1);
+    if (last && now - last.startedAt < MINUTE_MS) return last;
+    last?.byRequester.clear();
+    const minute = { startedAt: now, passes: 0, ofAll: 0, published: 0, byRequester: new Map() };
+    this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
+    return minute;
+  }
+
+  /** Adds the passes of a minute to those in the store, and learns their sum. */
+  async #publish(bucket: string, minute: Minute): Promise<void> {
+    const more = minute.passes - minute.published;
+    minute.published = minute.passes;
+    const learn = (passes: number) => {
+      minute.ofAll = Math.max(minute.ofAll, passes);
+    };
+    await this.#countPasses?.(bucket, learn, more);
   }
 }
+
+type Counter = ReturnType<QuotaStore['counter']>;
 
 const ROUTER: Holder = { name: 'router', isService: false };
 
@@ -95,12 +134,17 @@ function withinHour(minutes: readonly Minute[], now: number): Minute[] {
   return minutes.filter(({ startedAt }) => now - startedAt < HOUR_MS);
 }
 
-function countForMinute(counts: Map<string, number>, key: string): void {
+/** Counts one for a minute, or until the function that it returns is called. */
+function countForMinute(counts: Map<string, number>, key: string): () => void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
   const forget = () => {
     const left = (counts.get(key) ?? 1) - 1;
     if (left > 0) counts.set(key, left);
     else counts.delete(key);
   };
-  setTimeout(forget, MINUTE_MS).unref();
+  const timer = setTimeout(forget, MINUTE_MS).unref();
+  return () => {
+    clearTimeout(timer);
+    forget();
+  };
 }

@@ -44,7 +44,7 @@ export class CaptchaService implements RunningSlice<Rows> {
   readonly #policy: CaptchaSettings['captchaFailOpen'];
   readonly #metrics: CaptchaMetrics;
   readonly #log: Log;
-  readonly #budget = new FailOpenBudget();
+  readonly #budget: FailOpenBudget;
   /** The drifts that the log has named. */
   readonly #drifts = new Set<PassDrift>();
 
@@ -54,6 +54,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     this.#log = shared.log;
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
+    this.#budget = new FailOpenBudget(shared.counter);
     this.#budget.shares = minimumShares(settings.routerSecrets, settings.services);
     this.upstream = new UpstreamClient({
       ...shared,
@@ -104,12 +105,12 @@ export class CaptchaService implements RunningSlice<Rows> {
     scope.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = health?.status.hasWorked ?? false;
-      const takeAllowance = () => {
-        const isTaken = this.#budget.take(id, caller.requester, now, caller);
+      const takeAllowance = async () => {
+        const isTaken = await this.#budget.take(id, caller.requester, now, caller);
         if (!isTaken) metrics.recordLimitedCaptcha();
         return isTaken;
       };
-      verdict = indeterminate(verdict, {
+      verdict = await indeterminate(verdict, {
         policy: this.#policy,
         hasWorked,
         isDown: this.#isDown(id, audience),

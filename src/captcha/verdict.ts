@@ -126,16 +126,19 @@ interface FailOpen {
   /** Are the captcha id and every alternative to it down? */
   readonly isDown: boolean;
   /** Takes one from the allowance for an outage; false if it is used up. */
-  readonly takeAllowance: () => boolean;
+  readonly takeAllowance: () => Promise<boolean>;
 }
 
 /** The outcome without a verdict. Only this decides whether such a request may proceed. */
-export function indeterminate(none: NoVerdict, { policy, hasWorked, isDown, takeAllowance }: FailOpen): CaptchaVerdict {
+export async function indeterminate(
+  none: NoVerdict,
+  { policy, hasWorked, isDown, takeAllowance }: FailOpen,
+): Promise<CaptchaVerdict> {
   const { code, type, isUnreadable } = none;
   const cause = none.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : none.cause;
   const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
   const isOutage = policy !== 'never' && isFault && isDown && !isUnreadable;
-  const isAllowed = isOutage && takeAllowance();
+  const isAllowed = isOutage && (await takeAllowance());
   const proceed = policy === 'always' ? !isUnreadable : isAllowed;
   const advice = cause === 'CONFIGURATION' ? ASK_OPERATOR : isOutage ? TRY_AGAIN : NEW_CHALLENGE;
   const message = isAllowed ? MESSAGES[cause] : `${MESSAGES[cause]} ${proceed ? BY_POLICY : advice}`;

@@ -6,6 +6,7 @@ import type { Evidence } from './health-table.ts';
 import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
+import type { QuotaStore } from './quota-store.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
@@ -43,7 +44,10 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
 export type SharedOptions = Omit<
   UpstreamOptions<never>,
   'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs' | 'onCall'
->;
+> & {
+  /** Makes counters in the store that all replicas share; undefined without one. */
+  readonly counter: QuotaStore['counter'] | undefined;
+};
 
 /** A call without an answer starts probes after half of its deadline, or after this if it is sooner, in ms. */
 const MAX_PROBE_AFTER_MS = 700;

@@ -149,9 +149,9 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     /** A counter that never rejects: undefined while the store is away. A late answer is learnt, not waited for. */
     counter: (keyPrefix: string, seconds: number) => {
       const limiter = limiterOf(keyPrefix, seconds);
-      return async <Rest>(account: string, learn: Learn<Rest>): Promise<Rest | undefined> => {
+      return async <Rest>(account: string, learn: Learn<Rest>, calls = 1): Promise<Rest | undefined> => {
         const wasAway = doubts.size > 0;
-        const rest = count(limiter, account, 1, learn);
+        const rest = count(limiter, account, calls, learn);
         return wasAway ? undefined : rest;
       };
     },

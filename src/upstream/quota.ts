@@ -159,6 +159,8 @@ export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options
       const hasLimit = limits !== undefined || [...known().services.values()].some((own) => own !== undefined);
       return hasLimit ? createQuota(service, limits ?? {}, known, metrics, store) : undefined;
     },
+    /** Makes counters for a prefix of keys and a window in seconds; undefined without a store. */
+    counter: store?.counter,
     close: () => store?.close(),
   };
 }

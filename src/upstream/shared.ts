@@ -44,6 +44,7 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
       eventLoop,
       metrics: upstreamMetrics,
       quota: quotas.of(service, limits),
+      counter: quotas.counter,
     }),
     /** Replaces the callers that share quotas. */
     replaceCallers: (next: CallerSettings) => {

@@ -18,7 +18,7 @@ const CODES = { CLIENT: '-50003', CONFIGURATION: '-50105', SERVICE: '-50000', TR
 const without = (cause: CaptchaIndeterminateCause, isUnreadable = false) =>
   noVerdict(cause, { code: CODES[cause], isUnreadable });
 
-const NOT_DOWN = { hasWorked: true, isDown: false, takeAllowance: () => true };
+const NOT_DOWN = { hasWorked: true, isDown: false, takeAllowance: async () => true };
 const DOWN = { ...NOT_DOWN, isDown: true };
 
 /** What is known, and the causes that proceed by default and get an attestation. */
@@ -27,30 +27,30 @@ type Row = [what: string, known: typeof DOWN, proceeding: CaptchaIndeterminateCa
 describe.each<Row>([
   ['no outage is confirmed', NOT_DOWN, []],
   ['an outage is confirmed', DOWN, ['SERVICE', 'TRANSPORT']],
-  ['the allowance of an outage has no room', { ...DOWN, takeAllowance: () => false }, []],
+  ['the allowance of an outage has no room', { ...DOWN, takeAllowance: async () => false }, []],
   ['the id has never worked', { ...NOT_DOWN, hasWorked: false }, []],
   ['the id has never worked and probes fail', { ...DOWN, hasWorked: false }, []],
 ])('if %s', (_what, known, allowed) => {
-  test.each(CAUSES)('with the cause %s', (given) => {
+  test.each(CAUSES)('with the cause %s', async (given) => {
     const cause = known.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
     const isAllowed = allowed.includes(given);
     const proceeds = { faults: isAllowed, always: true, never: false };
     for (const policy of POLICIES) {
       const outcome = { __typename: 'CaptchaIndeterminate', cause, code: CODES[given] };
       const expected = { ...outcome, proceed: proceeds[policy], isAllowed: isAllowed && policy !== 'never' };
-      expect(indeterminate(without(given), { policy, ...known })).toMatchObject(expected);
+      expect(await indeterminate(without(given), { policy, ...known })).toMatchObject(expected);
       const unreadable = { ...outcome, proceed: false, isAllowed: false };
-      expect(indeterminate(without(given, true), { policy, ...known })).toMatchObject(unreadable);
+      expect(await indeterminate(without(given, true), { policy, ...known })).toMatchObject(unreadable);
     }
   });
 });
 
-test.each(CAUSES)('the operator is asked to act only for the cause CONFIGURATION: %s', (cause) => {
-  const { message } = Object(indeterminate(without(cause), { policy: 'never', ...NOT_DOWN }));
+test.each(CAUSES)('the operator is asked to act only for the cause CONFIGURATION: %s', async (cause) => {
+  const { message } = Object(await indeterminate(without(cause), { policy: 'never', ...NOT_DOWN }));
   expect(message.includes('operator')).toBe(cause === 'CONFIGURATION');
 });
 
-test('no verdict is better than the response', () => {
+test('no verdict is better than the response', async () => {
   const word = fc.oneof(
     fc.constantFrom('success', 'Success', 'fail', 'FAILED', 'reject', false, 'error', '', 'lot-1', '-50000', '-50003'),
     fc.jsonValue({ maxDepth: 1 }),
@@ -82,17 +82,19 @@ test('no verdict is better than the response', () => {
     hasRoom: fc.boolean(),
   });
   let passed = 0;
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       answer,
       fc.constantFrom(200, 200, 200, 201, 302, 400, 500),
       failOpen,
       fc.boolean(),
-      (body, status, { hasRoom, ...failOpen }, isUnreadable) => {
+      async (body, status, { hasRoom, ...failOpen }, isUnreadable) => {
         const answer = readResponse(isUnreadable ? { json: undefined, unreadable: 'JSONP' } : { json: body });
         const read = verdictOf(answer, status, 'lot-1');
         const verdict =
-          read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, takeAllowance: () => hasRoom }) : read;
+          read.__typename === 'NoVerdict'
+            ? await indeterminate(read, { ...failOpen, takeAllowance: async () => hasRoom })
+            : read;
         const { status: said, result } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.
