@@ -8,6 +8,29 @@ import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
 export interface Captcha extends Account {
   /** Signs the lot number. Never logged. */
   readonly captchaKey: string;
+  readonly keys: SigningKeys;
+}
+
+/** The key of a captcha id, and its next one while it is replaced at the service, which may accept only one at a time. */
+export class SigningKeys {
+  #inUse: string;
+  readonly #all: readonly string[];
+
+  constructor(captchaKey: string, nextCaptchaKey?: string) {
+    this.#inUse = captchaKey;
+    this.#all = nextCaptchaKey === undefined ? [captchaKey] : [captchaKey, nextCaptchaKey];
+  }
+
+  get inUse(): string {
+    return this.#inUse;
+  }
+
+  /** From now on the other key is in use, because the service has refused this one. False if there is no other. */
+  refuse(captchaKey: string): boolean {
+    const other = this.#all.find((key) => key !== captchaKey);
+    this.#inUse = other ?? this.#inUse;
+    return other !== undefined;
+  }
 }
 
 /** The requester of a verification and its purpose. */
@@ -20,20 +43,22 @@ export interface Purpose {
 
 /** A captcha id as it is configured, with the address of its region. */
 export type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> &
-  Readonly<Record<'captchaId' | 'baseUrl', string>>;
+  Readonly<Record<'captchaId' | 'baseUrl', string>> & { readonly nextCaptchaKey?: string | undefined };
 
 /** Prepares a captcha id once for all of its verifications. */
-export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
+export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {
+  const { captchaId: id, captchaKey, nextCaptchaKey, region, baseUrl } = configured;
   const { origin, pathname, search } = new URL(`${baseUrl}${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(id)}`);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
-  return { id, captchaKey, region, origin, path: pathname + search, headers };
+  const keys = new SigningKeys(captchaKey, nextCaptchaKey);
+  return { id, captchaKey, keys, region, origin, path: pathname + search, headers };
 }
 
 /** Far more than a widget gives. Other values could make the service fail, or give two lot numbers one signature. */
 const MAX_VALUE_LENGTH = 4_096;
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
-/** Turns an input into a request. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */
+/** Checks an input, and finds its captcha. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */
 export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamClient<Captcha>, 'find'>) {
   const account = captchas.find(input.captchaId);
   if (!account) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
@@ -42,7 +67,7 @@ export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamCl
     throw badUserInput(`input.${name}`, `1 to ${MAX_VALUE_LENGTH} printable ASCII characters`, 'something else');
   }
   if (!/^[0-9]{1,20}$/.test(input.genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
-  return { account, lotNumber: input.lotNumber, body: toBody(input, account.captchaKey) };
+  return { account, input };
 }
 
 /** The body, a form (2.1; section 4, rule 2). The captcha id is not in it but in the URL. */

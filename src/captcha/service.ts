@@ -143,7 +143,17 @@ export class CaptchaService implements RunningSlice<Rows> {
     this.#log.warn({ cause: field }, 'the captcha service sends passes whose field is not as documented');
   }
 
-  async #verify({ account, lotNumber, body }: ReturnType<typeof toRequest>, scope: CallScope) {
+  /** Verifies with the key in use, and once with the other one if the service refuses that signature. */
+  async #verify(request: ReturnType<typeof toRequest>, scope: CallScope): Promise<CaptchaVerdict | NoVerdict> {
+    const { keys } = request.account;
+    const first = keys.inUse;
+    const verdict = await this.#verifyWith(first, request, scope);
+    return hasIllegalSignature(verdict) && keys.refuse(first) ? this.#verifyWith(keys.inUse, request, scope) : verdict;
+  }
+
+  async #verifyWith(captchaKey: string, { account, input }: ReturnType<typeof toRequest>, scope: CallScope) {
+    const { lotNumber } = input;
+    const body = toBody(input, captchaKey);
     const log = this.#log;
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {
@@ -173,6 +183,9 @@ const captchasOf = (settings: CaptchaSettings) =>
     prepareCaptcha({ ...one, baseUrl: addressOf(one.region, settings[`captchaUrl${one.region}`]) }),
   );
 
+const hasIllegalSignature = (verdict: CaptchaVerdict | NoVerdict) =>
+  verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN';
+
 /** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
@@ -184,8 +197,7 @@ function logProblems(
 ): void {
   const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
   if (verdict.__typename === 'CaptchaFailed') {
-    if (verdict.category === 'ILLEGAL_SIGN_TOKEN')
-      log.warn(ids, 'captcha service rejects our signature: check the captcha key');
+    if (hasIllegalSignature(verdict)) log.warn(ids, 'captcha service rejects our signature: check the captcha key');
     else if (verdict.details.lotNumber !== lotNumber)
       log.warn({ ...ids, status }, 'captcha service answered for another lot number');
     else if (response.kind === 'rejection' && !response.isDocumented)
@@ -203,14 +215,20 @@ function logProblems(
 }
 
 /** A made-up challenge, signed: the service may reject the challenge, but not our account. It looks real and is never cached. */
-export function captchaProbe({ captchaKey, region, origin, path, headers }: Captcha): Probe {
+export function captchaProbe({ keys, region, origin, path, headers }: Captcha): Probe {
+  let captchaKey = keys.inUse;
   const body = () => {
+    captchaKey = keys.inUse;
     const lotNumber = randomBytes(16).toString('hex');
     const captchaOutput = randomBytes(96).toString('base64url');
     const passToken = randomBytes(32).toString('hex');
     const genTime = String(Math.floor(Date.now() / 1_000));
     return toBody({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
   };
-  const classify = (response: UpstreamResponse) => probeResultOf(readResponse(response), response.status);
+  const classify = (received: UpstreamResponse) => {
+    const result = probeResultOf(readResponse(received), received.status);
+    if (result.reason === 'illegal sign_token') keys.refuse(captchaKey);
+    return result;
+  };
   return { region, origin, path, headers, body, classify };
 }

@@ -25,7 +25,7 @@ const captchaId = matching('32 visible ASCII characters', (text) => /^[!-~]{32}$
 const captchaKey = matching('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
 const captchas = json.secretList(
   'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
-  json.listOf(json.entryOf({ captchaId, captchaKey, region }), 'captchaId'),
+  json.listOf(json.entryOf({ captchaId, captchaKey, nextCaptchaKey: captchaKey.optional(), region }), 'captchaId'),
 );
 
 /** Not changed in any way, because verifiers compare it character by character (RFC 7519, section 4.1.1). */
@@ -132,8 +132,12 @@ export function captchaRules(
   refuseAddresses(input, list, 'captchaUrl', VALIDATE_TEMPLATE);
   // An id is in every address, so it is no secret.
   const known = new Set(list.map(({ captchaId }) => captchaId));
-  for (const [index, { captchaKey }] of list.entries())
-    refuse(known.has(captchaKey), 'captchaConfigurations', 'no captcha id as a key', `one at ${index}.captchaKey`);
+  for (const [index, { captchaKey, nextCaptchaKey }] of list.entries()) {
+    for (const [name, key = ''] of Object.entries({ captchaKey, nextCaptchaKey }))
+      refuse(known.has(key), 'captchaConfigurations', 'no captcha id as a key', `one at ${index}.${name}`);
+    const isSame = captchaKey === nextCaptchaKey;
+    refuse(isSame, 'captchaConfigurations', 'two different keys', `the same at ${index}.nextCaptchaKey`);
+  }
   // It can attest any captcha.
   const isPublic = attestationKeys.some(({ x }) => x === SANDBOX_ATTESTATION_KEY.x);
   refuse(isPublic, 'attestationKeys', 'keys of your own', 'the key of the sandbox, which is public');

@@ -231,6 +231,12 @@ describe('what the documentation shows in place of values of your own', () => {
         'FINGERPRINT_APPLICATIONS: expected no public key as a secret, but got one at 1.secret.',
         'CAPTCHA_CONFIGURATIONS: expected no captcha id as a key, but got one at 0.captchaKey.',
       ]);
+      const next = (nextCaptchaKey: string) =>
+        problemsOf({ ...LIVE, CAPTCHA_CONFIGURATIONS: captcha({ nextCaptchaKey }) });
+      expect([...next(CAPTCHA.captchaId), ...next(CAPTCHA.captchaKey)]).toEqual([
+        'CAPTCHA_CONFIGURATIONS: expected no captcha id as a key, but got one at 0.nextCaptchaKey.',
+        'CAPTCHA_CONFIGURATIONS: expected two different keys, but got the same at 0.nextCaptchaKey.',
+      ]);
     });
 
     test('is named by its place, in which a key that may be a secret is not shown', () => {

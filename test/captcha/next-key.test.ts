@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
+import { times } from '../support/times.ts';
+import { answerAsDocumented, type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { FAIL, INPUT, PASS } from './support.ts';
+
+/** A captcha key is replaced at a service that accepts one key at a time (section 5). */
+
+const [OLD, NEW] = ['old-key', 'new-key'];
+/** The failure of section 7.1. */
+const REFUSED = { ...FAIL, reason: 'illegal sign_token' };
+
+async function start(nextCaptchaKey?: string) {
+  let accepted = OLD;
+  const isSigned = ({ url, body }: ReceivedRequest) => {
+    if (!url.startsWith('/validate')) return true;
+    const form = new URLSearchParams(body);
+    return (
+      form.get('sign_token') ===
+      createHmac('sha256', accepted)
+        .update(form.get('lot_number') ?? '')
+        .digest('hex')
+    );
+  };
+  const refuse = (body: string) => {
+    const lot_number = new URLSearchParams(body).get('lot_number');
+    return { ...REFUSED, captcha_args: { ...REFUSED.captcha_args, lot_number } };
+  };
+  const upstream = await startUpstream(
+    (request, response) => sendJson(response, 200, isSigned(request) ? PASS : refuse(request.body)),
+    (request, response) =>
+      isSigned(request) ? answerAsDocumented(request, response) : sendJson(response, 200, refuse(request.body)),
+  );
+  onTestFinished(upstream.stop);
+  const captcha = { captchaId: 'a'.repeat(32), captchaKey: OLD, nextCaptchaKey, region: 'GLB' } as const;
+  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [captcha] });
+  onTestFinished(app.stop);
+  const validate = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT })).data.validateCaptcha;
+  return { app, upstream, validate, accept: (key: string) => (accepted = key) };
+}
+
+test('with both keys in the file nobody is refused, and each captcha takes one call again', async () => {
+  const { app, upstream, validate, accept } = await start(NEW);
+  for (const key of [OLD, NEW, OLD, NEW]) {
+    accept(key);
+    const outcomes = await Promise.all(times(20, validate));
+    expect(outcomes).toMatchObject(times(20, () => ({ __typename: 'CaptchaPassed', proceed: true })));
+    upstream.received.length = 0;
+    expect(await validate()).toMatchObject({ proceed: true });
+    expect(upstream.received).toHaveLength(1);
+  }
+  const { value } = await readMetrics(app);
+  expect(value('device_trust_upstream_health', { service: 'captcha', state: 'well' })).toBe(1);
+  expect(app.logged()).not.toContain(NEW);
+});
+
+test('with one key, or if the service accepts neither, the signature is refused after one call, or two', async () => {
+  for (const [next, calls] of [
+    [undefined, 1],
+    [NEW, 2],
+  ] as const) {
+    const { upstream, validate, accept } = await start(next);
+    accept('another-key');
+    for (const _ of [1, 2]) {
+      upstream.received.length = 0;
+      expect(await validate()).toMatchObject({
+        __typename: 'CaptchaFailed',
+        category: 'ILLEGAL_SIGN_TOKEN',
+        proceed: false,
+      });
+      expect(upstream.received).toHaveLength(calls);
+    }
+  }
+});
