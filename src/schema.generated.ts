@@ -23,18 +23,18 @@ export type Scalars = {
   _FieldSet: { input: string; output: string; }
 };
 
-/** The service's data about a solved challenge. A field that the service leaves out is null. */
+/** The service's data about a solved challenge. */
 export type CaptchaDetails = {
   __typename?: 'CaptchaDetails';
   /** Serial number of the challenge, as you sent it. */
   lotNumber: Scalars['String']['output'];
-  /** Page on which the challenge was shown. */
+  /** Page on which the challenge was shown. Null if the service omitted it. */
   referer?: Maybe<Scalars['String']['output']>;
-  /** Scenario configured for the challenge, such as a login page. */
+  /** Scenario configured for the challenge, such as a login page. Null if the service omitted it. */
   scene?: Maybe<Scalars['String']['output']>;
-  /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. */
+  /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. Null if the service omitted it. */
   usedType?: Maybe<Scalars['String']['output']>;
-  /** IP address from which the challenge was solved. */
+  /** IP address from which the challenge was solved. Null if the service omitted it. */
   userIp?: Maybe<Scalars['String']['output']>;
 };
 
@@ -64,14 +64,14 @@ export type CaptchaFailureCategory =
   /** Solved too long ago: let the person solve a new challenge. */
   | 'PASS_TOKEN_EXPIRED';
 
-/** The service's data about a rejected challenge. Fields that the service omitted are null. */
+/** The service's data about a rejected challenge. */
 export type CaptchaFailureDetails = {
   __typename?: 'CaptchaFailureDetails';
   /** Serial number of the challenge in the response. */
   lotNumber: Scalars['String']['output'];
-  /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. */
+  /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. Null if the service omitted it. */
   usedType?: Maybe<Scalars['String']['output']>;
-  /** IP address from which the challenge was solved. */
+  /** IP address from which the challenge was solved. Null if the service omitted it. */
   userIp?: Maybe<Scalars['String']['output']>;
 };
 
@@ -177,23 +177,23 @@ export type DeviceFingerprint = {
   clientType: DeviceClientType;
   /**
    * The decision of your company's risk policy about this device, so that no team has to interpret signals. The policy uses all
-   * signals, even those outside the filters of `signals`. The decision causes no further call.
+   * signals, even those outside the filters of `signals`. The decision causes no further call. Null with `FORBIDDEN` like `device`.
    *
    * A policy can have rules for one `eventType`. They match only below `Query.deviceFingerprint` with this argument: a reference
    * from another subgraph has no event type.
    */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, for other subgraphs to extend. */
+  /** The device itself, for other subgraphs to extend. Null with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. */
   device?: Maybe<FingerprintDevice>;
   /** The kind of machine. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
   deviceBasic?: Maybe<DeviceBasic>;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
-  /** The network origin of the request. */
+  /** The network origin of the request. Null with `FORBIDDEN` like `device`. */
   ipInfo?: Maybe<IpInfo>;
   /**
-   * A record of this judgement. Store its `sealed` with your decision, and refer to it later without another event. Null with
-   * `NOT_CONFIGURED` if the operator has configured no sealing keys.
+   * A record of this judgement. Store its `sealed` with your decision, also with a denial, and refer to it later without another
+   * event. Null with `FORBIDDEN` like `device`, and with `NOT_CONFIGURED` if the operator has configured no sealing keys.
    */
   judgement?: Maybe<DeviceJudgement>;
   /** The application whose credentials were used. */
@@ -202,7 +202,7 @@ export type DeviceFingerprint = {
   requestId: Scalars['ID']['output'];
   /**
    * The signals that fired, in the service's order; empty if none did. A signal has to pass both filters; each includes its limit.
-   * Null also with `BAD_USER_INPUT`, for a `minConfidence` out of its range.
+   * Null with `FORBIDDEN` like `device`, and with `BAD_USER_INPUT` for a `minConfidence` out of its range.
    */
   signals?: Maybe<Array<Signal>>;
   /** The judged token. A credential, so it is not part of the public graph. */
@@ -259,7 +259,7 @@ export type DeviceJudgement = {
   clientType: DeviceClientType;
   /** The risk policy's decision at that time. Later policies do not change it. Null for records of early releases, which stored no decision. */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, for other subgraphs to extend. */
+  /** The device itself, for other subgraphs to extend. Null only with the errors of the whole record. */
   device?: Maybe<FingerprintDevice>;
   /** The kind of machine. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
   deviceBasic?: Maybe<DeviceBasic>;
@@ -267,7 +267,7 @@ export type DeviceJudgement = {
   eventId: Scalars['ID']['output'];
   /** The `eventType` of the judged query; null if it had none. */
   eventType?: Maybe<Scalars['String']['output']>;
-  /** The network origin of the request. */
+  /** The network origin of the request. Null only with the errors of the whole record. */
   ipInfo?: Maybe<IpInfo>;
   /** When the fingerprint service answered. */
   judgedAt: Scalars['DateTime']['output'];
@@ -279,7 +279,8 @@ export type DeviceJudgement = {
   sealed: Scalars['ID']['output'];
   /**
    * The signals that fired. Level and confidence are those of that time, effect and meaning those of the current catalogue. A
-   * signal has to pass both filters; each includes its limit.
+   * signal has to pass both filters; each includes its limit. Null with the errors of the whole record, and with `BAD_USER_INPUT`
+   * for a `minConfidence` out of its range.
    */
   signals?: Maybe<Array<Signal>>;
   /** The signed-in person of the judged request, from the caller's trusted header. Null if the header was absent, or none is configured. */
@@ -429,7 +430,9 @@ export type Query = {
   /**
    * Identifies a device and judges its risk, from the token that the client SDK produced on a phone or in a browser.
    *
-   * Each call is an event at the fingerprint service, with its own `eventId`. Equal calls in one operation share one event.
+   * Each call is an event at the fingerprint service, with its own `eventId`. Equal calls in one operation share one event. It is a
+   * query because its fields run in parallel, and because a router resolves references by token in queries. So never let a client
+   * repeat it: no refetch, no polling, no retry.
    *
    * Null with an entry in `errors` means that there is no judgement. The event may still have been recorded. So try again with a
    * new token: a second query with the same one can get the signal `TOKEN_EXPIRED`.

@@ -41,7 +41,9 @@ export class CaptchaRequest {
     const { audience, attest } = attestations.check(input, caller.subject) ?? {};
     const verdict = await this.#parts.validate(input, { caller, audience }, scope);
     if (attest) this.#attestations.set(verdict, () => attest(verdict));
-    this.#context.operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
+    const { operation } = this.#context;
+    operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
+    operation.recordProceed(verdict.proceed);
     return verdict;
   }
 

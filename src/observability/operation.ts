@@ -66,6 +66,7 @@ export class Operation {
   #errors: readonly ErrorCode[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
   #hasBadOutcome = false;
+  #proceed: boolean | undefined;
 
   constructor(request: IncomingMessage, { name, isService }: Holder, telemetry: Telemetry) {
     const { headers } = request;
@@ -106,6 +107,11 @@ export class Operation {
   /** Counts a look-up of a token. The same token twice counts twice. */
   recordLookup(token: string): void {
     this.#tokens.push(token);
+  }
+
+  /** Records whether a captcha may proceed; of several captchas in one operation, whether each of them may. */
+  recordProceed(proceed: boolean): void {
+    this.#proceed = proceed && this.#proceed !== false;
   }
 
   /** Counts a field of this type in the answer. A refusal, or a captcha without a verdict, is not good. */
@@ -171,6 +177,7 @@ export class Operation {
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),
       ...decidedIn(this.#decisions),
       outcomes: this.#outcomes,
+      proceed: this.#proceed,
       // Each code once, because a request may have a thousand errors. The metrics count them.
       errors: errors.length > 0 ? [...new Set(errors)] : undefined,
       upstreamCalls: this.#calls,

@@ -267,6 +267,18 @@ describe('ids and names from the request are in the line only if they are short 
   });
 });
 
+test('whether a captcha may proceed; of two in one operation, whether both may', async () => {
+  const two = await startSandboxed({ maxCaptchas: 2 });
+  const solved = () => solveChallenge(two.sandboxUrls?.GLB ?? '');
+  const query = `mutation ($one: ValidateCaptchaInput!, $two: ValidateCaptchaInput!) {
+    one: validateCaptcha(input: $one) { proceed } two: validateCaptcha(input: $two) { proceed }
+  }`;
+  await send(two, { query: CAPTCHA_MUTATION, variables: { input: await solved() } });
+  await send(two, { query, variables: { one: await solved(), two: await solved() } });
+  await send(two, { query, variables: { one: CAPTCHA_INPUT, two: await solved() } });
+  expect(operationsOf(two).map(({ proceed }) => proceed)).toEqual([true, true, false]);
+});
+
 describe('of good operations LOG_SAMPLE writes a share of the lines, and of all others every line', () => {
   const query = (...tokens: string[]) => ({ query: queryForTokens(tokens) });
 
@@ -296,9 +308,12 @@ describe('of good operations LOG_SAMPLE writes a share of the lines, and of all 
       [query('made-up'), { outcomes: { DeviceFingerprintRejected: 1 } }],
       [
         { query: CAPTCHA_MUTATION, variables: { input: { ...CAPTCHA_INPUT, lotNumber: 'sandbox:fail:expired' } } },
-        { outcomes: { CaptchaFailed: 1 } },
+        { outcomes: { CaptchaFailed: 1 }, proceed: false },
       ],
-      [{ query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } }, { outcomes: { CaptchaIndeterminate: 1 } }],
+      [
+        { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } },
+        { outcomes: { CaptchaIndeterminate: 1 }, proceed: false },
+      ],
     ];
     for (const [body] of others) await send(quiet, body);
     await slow;
