@@ -17,8 +17,8 @@ import { SLICES } from './slices.ts';
 
 /** The process: its configuration, its signals and its exit code. */
 
-// Without this flag, V8 learns from early requests with many references to allocate in the old heap, for as long as the process
-// lives. Objects that they refer to then outlive their request: each collection took five times as long, and a token 1.4 times the CPU.
+// Without this flag, a few early requests with many references make V8 allocate in the old heap for the rest of the process. Objects
+// then outlive their request: a collection took five times as long, and a token 1.4 times the CPU.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 let log: Logger | undefined;
@@ -49,7 +49,7 @@ const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 50
 /** How long a stop may take after `SHUTDOWN_GRACE_MS`: requests get 7 s, traces 2 s. */
 const MAX_STOP_MS = 10_000;
 
-// PID 1 ignores unhandled signals.
+// The kernel ignores a signal to PID 1 unless the process handles it.
 let stoppingSince: number | undefined;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {

@@ -77,8 +77,8 @@ export type CaptchaFailureDetails = {
 
 /**
  * The service gave no verdict. The configured policy decides `proceed`. By default it is true only in an outage that this subgraph
- * has confirmed with its own requests, because bots can make their own verification fail. In an outage, the number of captchas
- * that proceed is limited to about twice the usual passes.
+ * has confirmed with its own requests, because bots can make their own verification fail. In an outage, about twice as many
+ * captchas may proceed per minute as usually pass.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
@@ -103,11 +103,11 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 export type CaptchaIndeterminateCause =
   /** The client: its values were used before, expired, unknown or malformed, or the service refused the request. Also a pass that contradicts itself. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings are missing, unknown, deleted or paused, or the id has never worked since this process started. The platform team has to act. By default `proceed` is false, because a caller could name such an id on purpose. */
+  /** The captcha id or its settings are missing, unknown, deleted or paused, or the id has never worked since this process started. The platform team has to act. By default `proceed` is false: otherwise anyone could name such an id to skip the captcha. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
-  /** No usable response: the service was unreachable or too slow, or something else answered. By default `proceed` is true only in a confirmed outage. */
+  /** No usable response: the service was unreachable or too slow, or another server answered in its place. By default `proceed` is true only in a confirmed outage. */
   | 'TRANSPORT';
 
 /** The service confirmed that this challenge was solved. `proceed` is true. */
@@ -164,8 +164,8 @@ export type DeviceFieldError = {
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If a reference fails, for example
  * with `DEVICE_TOKEN_REJECTED`, a router returns null in its nullable fields, or null for the whole entity if you also select a
- * non-null field, such as `eventId`. Each reference is an event, so tag each field that returns one as `billed`: otherwise a variant
- * without that tag does not compose.
+ * non-null field, such as `eventId`. Each reference is an event, so tag each field that returns one as `billed`: otherwise a contract
+ * that excludes `billed` does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only with an entry in `errors`. Where scopes are enforced, a
  * request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. A response has at most 100 such
@@ -215,8 +215,8 @@ export type DeviceFingerprint = {
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If a reference fails, for example
  * with `DEVICE_TOKEN_REJECTED`, a router returns null in its nullable fields, or null for the whole entity if you also select a
- * non-null field, such as `eventId`. Each reference is an event, so tag each field that returns one as `billed`: otherwise a variant
- * without that tag does not compose.
+ * non-null field, such as `eventId`. Each reference is an event, so tag each field that returns one as `billed`: otherwise a contract
+ * that excludes `billed` does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only with an entry in `errors`. Where scopes are enforced, a
  * request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. A response has at most 100 such

@@ -23,7 +23,7 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
 
 type DocumentedException = { readonly msg: string; readonly cause: CaptchaIndeterminateCause };
 
-/** The documented exceptions (7.2), each with the side that can cause it. CLIENT means: a bot, at will. */
+/** The documented exceptions (7.2), each with the side that can cause it. A bot can cause those of CLIENT at will. */
 export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
   ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
   ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],
@@ -49,7 +49,7 @@ export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
 /** The families of the documented codes: the content of the request (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
 
-/** The cause of an exception (7.2). A new code has the cause of its family, so that none that a bot can provoke counts against the service. */
+/** The cause of an exception (7.2). A new code has the cause of its family: a code that bots can cause must not count as a failure of the service. */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
   if (documented) return documented.cause;
@@ -103,8 +103,8 @@ export type CaptchaResponse =
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
 /**
- * Reads a response. A rejection counts even with wrong details, and an exception with a numeric `code` or without
- * `status`: if they were unusable, a policy could let them proceed.
+ * Reads a response. A rejection counts even with wrong details, and an exception even with a numeric `code` or without `status`:
+ * an unusable response could proceed under a policy.
  */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;

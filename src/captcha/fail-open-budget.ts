@@ -32,10 +32,11 @@ interface Minute {
 
 /**
  * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a bot has to solve
- * challenges. Each kind of requester has its own bucket, because accounts cost a bot more than networks, and networks more than
- * anonymity. So has each service that calls, because it names its requesters itself. Counts outlast an outage, so a service that
- * flaps lets no more through. With a store, replicas add up their passes and the captchas that proceed, because connections move
- * from one to another; the first ones and the shares of one requester stay with each process.
+ * challenges. Each kind of requester has its own bucket, because a bot gets anonymity more easily than networks, and networks
+ * more easily than accounts. Each service that calls has its own buckets too, because it names its requesters itself. Counts
+ * outlast an outage, so a service that flaps lets no more through. With a store, replicas add up their passes and the captchas
+ * that proceed, because connections move from one to another; the first ones and the shares of one requester stay with each
+ * process.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by bucket. */

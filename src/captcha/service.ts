@@ -122,8 +122,8 @@ export class CaptchaService implements RunningSlice<Rows> {
   }
 
   /**
-   * Are this captcha id and every alternative down? A bot could name one that is down, and so avoid the
-   * challenges of one that works. One that never worked or is refused is not in use; a new one may work.
+   * Are this captcha id and every other id that the audience accepts down? Otherwise a bot could choose an id that is down, and
+   * so avoid challenges. Ids that never worked or are refused are not in use. A new id may work, so it is.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = this.upstream;

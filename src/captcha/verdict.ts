@@ -99,7 +99,7 @@ export function probeResultOf(response: CaptchaResponse, status: number): ProbeR
   }
 }
 
-/** The evidence of a call. Only a verdict shows that the service works: its edge may refuse while all else is down. */
+/** The evidence of a call. Only a verdict shows that the service works: a refusal may come from its edge while the service behind it is down. */
 export function callEvidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = probeResultOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';

@@ -74,7 +74,7 @@ export function readVariables<Rows extends Table>(
     if (result.success) read[key] = result.data;
     else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
   }
-  // Sound: every key is the table's, and its value comes from the schema of its row.
+  // Safe: every key is the table's, and its value comes from the schema of its row.
   const values = read as Partial<Values<Rows>>;
   const rows: { readonly [Key in keyof Rows]: Variable } = table;
   const refuse: RuleInput<Rows>['refuse'] = (isBroken, key, expected, got) => {
@@ -88,7 +88,7 @@ export function readVariables<Rows extends Table>(
   };
   rules({ values, isSet: (key) => given.has(key), refuse, refusePlaceholders });
   if (problems.length > 0) throw new ConfigError(problems);
-  // Sound: a key without its value would have added a sentence to the problems.
+  // Safe: a key without its value would have added a sentence to the problems.
   return values as Values<Rows>;
 }
 
@@ -200,8 +200,8 @@ export function unusedNames(env: Environment, table: Table, unused: readonly str
 }
 
 /**
- * Is a name a mistyped known one: with letters swapped, with one letter of eight wrong but two at most, without its unit,
- * or with `_FILE` although it is no secret? Of one word only the letters count, because POST and PORTS resemble PORT by chance.
+ * Is this a likely typo of a known name: swapped letters, one wrong letter in eight (at most two), a missing unit, or `_FILE` after a
+ * name that is no secret? A name of one word counts only with swapped letters, because POST and PORTS resemble PORT by chance.
  */
 function isNear(name: string, known: string): boolean {
   const distance = leven(name, known, { maxDistance: 3 });

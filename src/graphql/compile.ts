@@ -23,8 +23,8 @@ interface Candidate {
 /**
  * Would graphql-jit answer this operation as graphql-js does? It is used for the plain queries that routers send:
  *
- * - Its queue for mutations keeps a request in memory until a full garbage collection. A single field needs no queue,
- *   so it is compiled as a query.
+ * - graphql-jit's queue for mutations keeps a request in memory until a full garbage collection. A mutation of a single field
+ *   needs no queue, so it is compiled as a query.
  * - Of several fields that set their parent to null, graphql-js reports the first, and graphql-jit all. A single root
  *   field is alone.
  * - Directives change the order of the fields of its answers.

@@ -29,7 +29,7 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
   return undefined;
 }
 
-/** The longest name, and the counts of the name `fragment` and of the most frequent field that has an alias or arguments. */
+/** The length of the longest name, how often the name `fragment` occurs, and how often the most frequent field with an alias or arguments does. */
 function namesIn(source: string) {
   const names = { longestName: 0, sameName: 0, fragments: 0 };
   /** The uses of each name as an alias or a field, and the names that can conflict. */

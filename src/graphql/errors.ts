@@ -96,7 +96,7 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
  */
 const expectations = new WeakMap<ASTNode, string>();
 
-/** Refuses nothing, and remembers the schema's expectation of each literal: an error has the literal alone. */
+/** Reports no error. It records the expected type of each literal, because a validation error has the literal alone. */
 export function RememberExpectationsRule(context: ValidationContext): ASTVisitor {
   const remember = (name: string, node?: ASTNode): void => {
     const type = context.getInputType();

@@ -32,7 +32,7 @@ function clean(value: unknown, levels: number, isNumber: (value: number) => bool
   if (typeof value === 'number' && !isNumber(value)) throw new TypeError('no number of JSON');
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0) throw new TypeError('too deep');
-  // Sound: any property of an object can be read, with or without a prototype.
+  // Safe: any property of an object can be read, with or without a prototype.
   const properties = value as Record<string, unknown>;
   for (const key in properties) {
     if (UNSAFE_KEYS.has(key)) delete properties[key];

@@ -80,7 +80,7 @@ function isCertainlyValid(value: unknown, type: GraphQLInputType): boolean {
   if (type === GraphQLString) return typeof value === 'string';
   if (!isInputObjectType(type) || type.isOneOf || typeof value !== 'object' || Array.isArray(value)) return false;
   const fields = type.getFields();
-  // Sound: any property of an object can be read.
+  // Safe: any property of an object can be read.
   const given = value as Record<string, unknown>;
   for (const name in given) {
     const field = fields[name];

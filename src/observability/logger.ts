@@ -53,7 +53,7 @@ export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
     formatters: { level: (level) => ({ level }) },
     hooks: {
       logMethod(args, method, level) {
-        // Sound: each argument keeps its position.
+        // Safe: each argument keeps its position.
         const write = (line: readonly unknown[]) => method.apply(this, line as Parameters<LogFn>);
         const line = args.map(safe);
         if (level === pino.levels.values['warn']) limit.write(line, write);
@@ -66,7 +66,7 @@ export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
 /** The part of an argument that may be logged. The message of an error may quote a caller. */
 function safe(argument: unknown): unknown {
   if (argument instanceof Error) return { error: framesOf(argument) };
-  // Sound: any property of an object can be read.
+  // Safe: any property of an object can be read.
   return typeof argument === 'object' && argument !== null ? allowed(argument as Fields) : argument;
 }
 
@@ -82,7 +82,7 @@ function allowed(fields: Fields): Fields {
 /** The same as `log.info(fields, 'operation')` in a third of the time. A field that is undefined is left out. */
 export function writeOperation(log: Logger, fields: Fields): void {
   if (!log.isLevelEnabled('info')) return;
-  // Sound: pino documents that a logger keeps its stream under this symbol, and leaves it out of its type.
+  // Safe: pino documents that a logger keeps its stream under this symbol, and leaves it out of its type.
   const stream = (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym];
   const text = JSON.stringify(allowed(fields)).slice(1, -1);
   stream?.write(`{"level":"info"${isoTime()},${text},"msg":"operation"}\n`);

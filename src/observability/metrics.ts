@@ -31,7 +31,7 @@ function createRegistry() {
   return {
     contentType: registry.contentType,
     counter,
-    /** Makes the function that counts words. An alert sees an increase only in a series that began at 0, as those in `known` do. */
+    /** Makes the function that counts words. The series of `known` words begin at 0, because an alert cannot see the first increase of a series. */
     counterOf: <const Word extends string>(name: string, help: string, label: string, known: readonly Word[] = []) => {
       const words = counter<string>(name, help, label);
       for (const word of known) words.inc({ [label]: word }, 0);

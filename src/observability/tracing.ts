@@ -169,7 +169,7 @@ function endOperation(span: Span, { method = '', httpVersion, socket }: Incoming
     'graphql.operation.type': kind?.type,
     'graphql.operation.name': kind?.name,
   });
-  // The convention has the type alone. The field has few values as well, those of the schema.
+  // The convention names a span by the type alone. The field is added, because it has few values too: those of the schema.
   if (kind) span.updateName(`${kind.type} ${kind.field}`);
   // A caller's mistake is not a failure of this server, as in the convention for a status of 4xx.
   if (failure) fail(span, failure.code, failure.side !== 'caller');

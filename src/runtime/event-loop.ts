@@ -1,6 +1,6 @@
 const TICK_MS = 20;
 
-/** The shortest window in which delays are measured, in ms: a short turn between two long ones must not hide the second. */
+/** The shortest window in which delays are measured, in ms. A short turn after a long one must not end the measurement of the next long one. */
 const WINDOW_MS = 50;
 
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
@@ -13,7 +13,7 @@ export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 
 /**
  * Measures the lag of the event loop, by ticks while somebody watches it: an idle process has none. Node's histogram misses
- * each turn after a reset: under overload all.
+ * the turn after each reset, which under overload is every turn.
  */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;

@@ -31,8 +31,8 @@ export function readJson(text: string): { readonly json: unknown; readonly repea
 
 /**
  * The value of a JSON text, without keys that could reach a prototype; undefined unless it has the keys of the text, each
- * once. A parser silently keeps the last of two equal keys. And V8 14 misreads a key with escapes as its first characters in
- * the text, if an earlier text had such a key there, so a misread key contains a backslash.
+ * once. A parser silently keeps the last of two equal keys. And V8 14.6 can return a wrong key if the key is escaped and an earlier
+ * text had a similar key; the wrong key contains a backslash.
  */
 function checked(text: string, parsed: unknown): unknown {
   const mayBeMisread = text.includes('\\');
@@ -75,7 +75,7 @@ function forEachKey(value: unknown, visit: (key: string, object: Record<string, 
   }
 }
 
-/** Counts the keys in a JSON text, and its texts that begin with a colon. */
+/** Counts the quotes before colons: every key, plus each text that starts with `:`. */
 function quotesBeforeColons(json: string): number {
   let count = 0;
   for (let at = json.indexOf(':'); at >= 0; at = json.indexOf(':', at + 1)) {
@@ -135,7 +135,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** The properties of any value; none if it is not an object. */
 export function propertiesOf(value: unknown): Readonly<Record<string, unknown>> {
-  // Sound: any property of an object can be read.
+  // Safe: any property of an object can be read.
   return (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
 }
 
@@ -150,7 +150,7 @@ function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
 
 const lengthOf = (text: string): number => text.length;
 
-/** The values in a JSON value of any depth, plus its texts and keys in units of as many characters. It stops beyond `most`. */
+/** The number of values in a JSON value of any depth, plus the length of its texts and keys / `charactersPerUnit`. It stops beyond `most`. */
 export function sizeOf(
   value: unknown,
   charactersPerUnit: number,
@@ -188,7 +188,7 @@ export function jsonBytes(value: unknown, most: number): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** A service's message of two to ten plain words, for the log; else empty: one word, or anything else, may be personal. */
+/** A service's message of two to ten plain words, for the log; else empty, because another text may be a name or an id. */
 export function loggableMessage(message: unknown): string {
   const isPlain = typeof message === 'string' && /^[a-z_'.,]{1,20}( [a-z_'.,]{1,20}){1,9}$/i.test(message);
   return isPlain ? `: ${message}` : '';

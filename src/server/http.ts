@@ -17,7 +17,7 @@ const BYTES_PER_PIECE = 256;
 const MAX_SMALL_PIECES = 4_096;
 /** Bytes of memory for each value and key of a parsed body. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;
-/** As much as one body may take: the quarter that every caller may hold, less 4 MiB for the document in it. */
+/** The most that one body is charged: the share of a caller (a quarter), minus 4 MiB for its parsed document. */
 const MAX_BODY_WEIGHT = (MAX_BYTES_IN_FLIGHT * 3) / 16;
 
 /** After this long without progress of an answer, its connection is closed, in ms. */
@@ -54,7 +54,7 @@ export function overloaded(): RequestRefused {
  * Reads a JSON body of at most `maxBytes`, without the keys that could reach an object's prototype.
  *
  * @param reservation takes each byte that arrives, and the memory of the parsed body beforehand
- * @throws RequestRefused with status 400, 413 or 415; with 503 if the caller may not hold so much at the moment
+ * @throws RequestRefused with status 400, 413 or 415; with 503 if the caller's share has no room now
  */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`);
@@ -127,7 +127,7 @@ export function send(
 function closeUnlessRead(response: ServerResponse): void {
   let checkedAt = 0;
   let unreadSince = 0;
-  // Before Node sets its keep-alive timeout. Otherwise this timeout would end a later request of the connection.
+  // This listener runs before Node sets its keep-alive timeout. Otherwise our timeout would end a later request of the connection.
   response.prependOnceListener('finish', () => response.req.socket.setTimeout(0));
   // Node calls this only if there was no progress since the last check.
   response.setTimeout(UNREAD_CHECK_MS, () => {

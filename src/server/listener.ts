@@ -47,7 +47,7 @@ interface ListenerOptions {
 
 /**
  * An HTTP server that bounds the number and the age of connections, so that a router uses replicas added later.
- * Only a response ends a connection: while it is idle, a request may be on its way that the client must not repeat.
+ * A connection is closed only after a response: on an idle one a request may be on its way, which the client must not repeat.
  */
 export class Listener {
   /** Claims a connection for the caller of its first operation: see `limitConnections`. */
@@ -141,7 +141,7 @@ export class Listener {
     this.#ended.add(socket);
     socket.pause();
     const { unanswered, last } = this.#requests.get(socket) ?? { unanswered: 0 };
-    // The client has disconnected, or waits for an earlier answer and would take this one for it.
+    // The client has disconnected, or would take this response for the earlier one that it still waits for.
     if (!socket.writable || unanswered > (last?.complete === false ? 1 : 0)) {
       socket.destroy();
       return;
@@ -183,7 +183,7 @@ export class Listener {
 /** After a half-close the client waits for an answer or is gone. A write shows which: a reset cancels the operation. */
 function probeClient(socket: Socket): void {
   const timer = setInterval(() => {
-    // Never within an answer: it is written whole, and its unsent part shows the same.
+    // Skipped while a response is being written: its own write already detects a reset.
     if (socket.writable && socket.writableLength === 0) socket.write('HTTP/1.1 102 Processing\r\n\r\n');
   }, INTERIM_MS);
   socket.once('close', () => clearInterval(timer));

@@ -63,7 +63,7 @@ type Found = TrustedMetadata[number]['found'];
 
 /** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
-  // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
+  // Safe: the type of `texts` has these keys only, and Object.entries widens them to string.
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
   const sources = entries.flatMap(([key, source]) => {
     if (!source) return [];
@@ -103,7 +103,7 @@ export function clientAddressOf(
   return isIPv4(bare) ? { ipAddrV4: bare } : fromIPv6(bare);
 }
 
-/** The nth entry of a list from its end. The client controls the entries before it, so those may be malformed. */
+/** The nth entry of a list from its end. The client controls the earlier entries, so they are not checked. */
 function nthFromEnd(list: string, position: number): string | undefined {
   const entries = list
     .split(',')
@@ -122,7 +122,7 @@ function fromIPv6(text: string): Found {
   return { ipAddrV4: bytes.join('.') };
 }
 
-/** The requester: the person, else the network. A person's address does not count, because accounts cost more. */
+/** The person if known, otherwise the network. Accounts are harder to create than addresses are to change. */
 export function requesterOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Requester {
   const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
   if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };

@@ -52,9 +52,9 @@ export class AccountHealth {
   }
 
   /**
-   * Admits a call. In an outage and in a pause only one a second: a service may refuse nothing but our probes.
+   * Admits a call. In an outage or a pause one call a second goes through, because the service may reject our probes alone.
    *
-   * @param canBeSent is false if a limit of our own keeps the call from the service: then it would show nothing
+   * @param canBeSent is false if a limit of our own would stop the call anyway
    * @returns whether it is the half-open call of this second @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
    */
   admit(canBeSent = true): boolean {

@@ -5,7 +5,7 @@ type Operation = { readonly caller: string };
 /** The queued calls of each operation of a caller, in the order of turns. */
 type Queues = Map<Operation, Set<Waiting>>;
 
-/** Limits the calls in flight and in the queue, where callers take turns, and the operations of each, so that none starves. */
+/** Limits concurrent calls. Waiting calls are served round-robin: by caller, then by operation. */
 export class Bulkhead {
   readonly maxInFlight: number;
   readonly #maxQueue: number;
@@ -14,7 +14,7 @@ export class Bulkhead {
   /** By caller, in the order of turns. */
   readonly #callers = new Map<string, Queues>();
 
-  /** @param maxQueue by default `maxInFlight`: so each waits for the end of one call, which is within its deadline */
+  /** @param maxQueue by default `maxInFlight`: a call then waits for the end of one other call, which is within its deadline */
   constructor(maxInFlight: number, maxQueue = maxInFlight) {
     this.maxInFlight = maxInFlight;
     this.#maxQueue = maxQueue;
@@ -77,7 +77,10 @@ export class Bulkhead {
     setImmediate(next.resolve);
   }
 
-  /** Sheds a call of a caller, else of an operation of this caller, with more calls in the queue. False if neither has more. */
+  /**
+   * Makes room by dropping the newest call of the busiest caller, or of the busiest operation of this caller. False if neither has more
+   * queued calls than this operation.
+   */
   #makeRoomFor(operation: Operation): boolean {
     const sizeOf = (queues: Queues) => [...queues.values()].reduce((sum, { size }) => sum + size, 0);
     const own: Queues = this.#callers.get(operation.caller) ?? new Map();

@@ -93,7 +93,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       const health = this.health.find(id);
       if (evidence === 'well') health?.recordResponse();
       else if (evidence === 'failed' || evidence === 'refused') this.health.requestProbe(id);
-      // Inconclusive, so another half-open call may follow at once.
+      // This call has shown nothing, so the next one may be half-open again.
       if (evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
       return result;
     } catch (error) {
@@ -104,8 +104,8 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /**
-   * Sends one request, at most once: a second one would be a new event upstream. Only a connection that could not be made, so that no byte
-   * was sent, is tried again, once.
+   * Sends one request, at most once: a second one would be a new event upstream. A connection that could not be made is tried a
+   * second time, because nothing was sent.
    *
    * @param read reads the response; its error is that of the call
    * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason

@@ -4,7 +4,7 @@ import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 /** Measures the lag of this process. */
 export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
 
-/** The shortest lag that excuses a late answer, unless half of the deadline is shorter, in ms. */
+/** A shorter lag of this process, in ms, does not excuse a late answer, unless it is half of the deadline. */
 const MIN_LAG_MS = 250;
 
 /** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurs`, else with UPSTREAM_TIMEOUT. */

@@ -146,7 +146,7 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   for (let round = 0; round < 3; round += 1) await probeFirst();
 
   return {
-    /** A counter that never rejects: undefined while the store is away. A late answer is learnt, not waited for. */
+    /** A counter that never rejects. It gives undefined while the store is away; a late answer still reaches `learn`. */
     counter: (keyPrefix: string, seconds: number) => {
       const limiter = limiterOf(keyPrefix, seconds);
       return async <Rest>(account: string, learn: Learn<Rest>, calls = 1): Promise<Rest | undefined> => {

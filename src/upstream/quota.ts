@@ -43,8 +43,8 @@ const WINDOWS = [
 ] as const;
 
 /**
- * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower the
- * rest, by the calls of others: a failover may lose counts, and no process alone may exceed the quota.
+ * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower
+ * what is left. So a failover that loses counts raises nothing, and no process alone exceeds the quota.
  */
 function createQuota(
   service: string,

@@ -6,14 +6,14 @@ import type { Probe, ProberOptions } from './prober.ts';
 /** Each account with its probe. The first one is the default account. */
 type Probes = readonly (readonly [account: string, probe: Probe])[];
 
-/** Longer than most short failures of a service, and short enough that a rollout during an outage still gets its replicas. */
+/** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
 const GRACE_MS = 15_000;
 
 export interface ServiceHealthOptions extends ProberOptions {
   readonly probes: Probes;
   /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
   readonly upstreamCheck: 'first' | 'all' | 'off';
-  /** How long a possible outage delays readiness, in ms; 15 s by default. */
+  /** Replaces `GRACE_MS`. */
   readonly graceMs?: number;
   /** The sandbox has accounts that are meant to be refused. */
   readonly upstreamMode: 'sandbox' | 'live';

@@ -10,7 +10,7 @@ import { errors } from 'undici';
  */
 export function guardReads(socket: Socket, maxBytes: number, maxLines: number): void {
   const read = socket.read.bind(socket);
-  // Sound: the arguments are passed on unchanged.
+  // Safe: the arguments are passed on unchanged.
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
   let isNewCall = true;
   let bytesOfCall = 0;

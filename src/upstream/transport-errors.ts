@@ -25,7 +25,10 @@ const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
 
-/** The codes of an error: of each attempt, if several addresses were tried. Without IPv6 those for IPv6 fail on this machine, and show nothing. */
+/**
+ * The codes of an error: of each attempt, if several addresses were tried. On a machine without IPv6, attempts by IPv6 fail here and say
+ * nothing about the service.
+ */
 function codesOf(cause: unknown): string[] {
   const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(propertiesOf);
   const others = attempts.filter(({ code, address }) => !(WITHOUT_IPV6.test(`${code}`) && isIPv6(`${address}`)));
@@ -36,7 +39,7 @@ function codesOf(cause: unknown): string[] {
 const HANDSHAKE_FAILURES =
   /^(ERR_SSL_|ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
-/** Attributes an error of undici or node:net by its code, never its message. Any other is about the bytes read, and no outage. */
+/** Attributes an error of undici or node:net by its code, never its message. An unknown code is about the bytes that were read, and so no outage. */
 export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
   const { name, code = '' } = propertiesOf(cause);

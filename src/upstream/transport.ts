@@ -14,7 +14,7 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
-  /** Why a body that may hold an answer was not read. It has to count as the worst answer that it may hold. */
+  /** Why the body was not read, although it may hold an answer. The caller has to assume the worst one. */
   readonly unreadable?: string | undefined;
   /** For a 429: how long its account gets no request, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
@@ -30,9 +30,9 @@ const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 /** The same in lines. A response with 200 signals, printed with a line for each value, has some 1,500. */
 const MAX_RAW_LINES = 2_048;
 
-/** The cost of a JSON value and of a received chunk, in bytes of plain text that take as long. */
+/** The processing cost of one JSON value and of one chunk, in bytes of plain text. */
 const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
-/** The weight of each answer that the budget does not count. A documented one weighs 8 KB at most. */
+/** Responses up to this weight are free. A documented one weighs 8 KB at most. */
 const USUAL_WEIGHT = 16_384;
 /** The values of an answer up to this length take negligible time. */
 const UNCOUNTED_BYTES = 2_048;
@@ -197,8 +197,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Charges the weight beyond that of a usual answer to the budget, so that a long one keeps no usual one out. An answer that
-   * does not fit is aborted and refunded, because others may fit.
+   * Charges the weight beyond `USUAL_WEIGHT` to the budget of the GraphQL request. A response over the budget is aborted, and its
+   * weight returned, because other responses may fit.
    */
   #weigh(weight: number): void {
     const charged = Math.max(0, this.#weight - USUAL_WEIGHT);

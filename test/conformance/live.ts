@@ -57,7 +57,7 @@ export function liveTarget(environment: Readonly<Record<string, string | undefin
     pausedCaptcha: captchaWith(env('CAPTCHA_PAUSED')),
     solve: issuer ? ({ captchaId }) => takeChallenge(issuer, captchaId) : undefined,
   };
-  // Sound: what is not there is left out, and the rest has the type that is declared.
+  // Safe: what is not there is left out, and the rest has the type that is declared.
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part)) as Target;
 }
 

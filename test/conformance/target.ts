@@ -75,7 +75,7 @@ export function audit<const N extends keyof Equipment>(
   needs: readonly N[],
   fn: (equipment: Pick<Equipment, N>) => Promise<void>,
 ): Audit {
-  // Sound: it runs only against a target that has all that it needs.
+  // Safe: it runs only against a target that has all that it needs.
   return { id, name, needs, fn: (target) => fn(target as Pick<Equipment, N>) };
 }
 

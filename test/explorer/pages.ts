@@ -16,13 +16,13 @@ interface Tab {
 }
 
 export function readApolloSandbox(page: string): SandboxState {
-  // Sound: what does not have this shape fails the expectations of whoever reads it.
+  // Safe: what does not have this shape fails the expectations of whoever reads it.
   const { initialState } = jsonAfter(/new EmbeddedSandbox\(\{ \.\.\./, page) as { initialState: SandboxState };
   return initialState;
 }
 
 export function readGraphiql(page: string) {
-  // Sound: as above.
+  // Safe: as above.
   return jsonAfter(/querySelector\('#root'\),\s*/, page.slice(-20_000)) as Tab & {
     readonly endpoint: string;
     readonly defaultTabs: readonly Tab[];

@@ -78,7 +78,7 @@ export function altered(answer: object, path: string, value?: Json): string {
   const copy: Record<string, unknown> = { ...structuredClone(answer) };
   const keys = path.split('.');
   const last = keys.pop() ?? '';
-  // Sound: the answers above are JSON, and a path that leaves them throws here.
+  // Safe: the answers above are JSON, and a path that leaves them throws here.
   const parent = keys.reduce<Record<string, unknown>>((at, key) => at[key] as Record<string, unknown>, copy);
   if (!(last in parent)) throw new Error(`expected a path of the answer, but got ${path}`);
   if (value === undefined) delete parent[last];

@@ -55,7 +55,7 @@ const shape: readonly FingerprintFault[] = [
         [TYPE, value],
       ]),
       [NAME, ''],
-      // Sound: these are pairs of a path and a value.
+      // Safe: these are pairs of a path and a value.
     ] as [string, string | number | boolean][]
   ).map(
     ([path, value]): FingerprintFault => [`${path} is ${text(value)}`, ok(altered(ANDROID, path, value)), PROTOCOL],

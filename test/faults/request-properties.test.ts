@@ -26,7 +26,7 @@ function createChoices(numbers: readonly number[]) {
   const upTo = (most: number) => (numbers[at++] ?? 0) % (most + 1);
   /** True in so many cases of a hundred. */
   const chance = (percent: number) => upTo(99) >= 100 - percent;
-  // Sound: nobody chooses from an empty list, so the number is one of its indexes.
+  // Safe: nobody chooses from an empty list, so the number is one of its indexes.
   const oneOf = <T>(list: readonly T[]): T => list[upTo(list.length - 1)] as T;
   const several = (most: number, make: (index: number) => string, separator = ' ') =>
     Array.from({ length: upTo(most) }, (_, index) => make(index)).join(separator);

@@ -25,7 +25,7 @@ const PURPOSES: Readonly<Record<string, () => void>> = {
     Server.prototype.listen = function (this: Server, ...args: unknown[]) {
       Server.prototype.listen = listen;
       process.kill(process.pid, 'SIGTERM');
-      // Sound: what is passed on is what came in.
+      // Safe: what is passed on is what came in.
       return listen.apply(this, args as Parameters<typeof listen>);
     };
   },

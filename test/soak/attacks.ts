@@ -42,7 +42,7 @@ export function judge(url: string, form: string): Answer | 'reset' | 'silence' {
   return odd({ captcha_args: { ...PASS.captcha_args, lot_number: lot } });
 }
 
-// Sound: no list here is empty.
+// Safe: no list here is empty.
 const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 const body = (query: string, variables: object = {}) => JSON.stringify({ query, variables });

@@ -103,7 +103,7 @@ export async function company(seconds: number): Promise<Finding[]> {
   const startLast = () => start(patienceOf(last.folder), `${last.folder}/src/main.ts`);
   const startThis = () => start({ ...PATIENT, NODE_OPTIONS: `--import=${ROOT}/test/soak/heap.ts` });
   const replicas = await startReplicas(2, startLast);
-  // Sound: this is what that script answers.
+  // Safe: this is what that script answers.
   const router = (await startScript('router.ts', process.env).ask({ ours: replicas.url, sealingKeys })) as RouterReport;
   const visitors = { who: 'company', url: router.url, headers: router.headers } as const;
   const full = await startLoad({ ...visitors, ms: CALIBRATION_MS });

@@ -62,7 +62,7 @@ export const startScript = (name: string, env = {}) => start([`test/soak/${name}
 /** Both services, in a process of their own. `behave` resolves with the time from which its order applies. */
 export async function startUpstream() {
   const { ask } = startScript('upstream.ts');
-  // Sound: this is what it answers to each order.
+  // Safe: this is what it answers to each order.
   const order = (message: Order = {}) => ask(message) as Promise<Report>;
   return {
     addresses: (await order()).addresses,
@@ -121,7 +121,7 @@ export async function startServer(
       const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(labels));
       return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
     },
-    // Sound: this is what that module sends.
+    // Safe: this is what that module sends.
     memory: () => ask({}) as Promise<number>,
     notable,
     end: () => {

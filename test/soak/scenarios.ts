@@ -32,7 +32,7 @@ export const isLost = ({ outcome }: Sample) => outcome !== 'data';
 /** May it go on although the service gave no verdict? */
 const isUnverified = (sample: Sample) => sample.proceeds && isLost(sample);
 
-// Sound: this is what that script answers.
+// Safe: this is what that script answers.
 export const startLoad = (job: Job) => startScript('load.ts').ask(job) as Promise<readonly Sample[]>;
 
 const ASK_EVERY_MS = 250;

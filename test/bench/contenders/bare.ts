@@ -29,7 +29,7 @@ async function dataFor(variables: Variables): Promise<object> {
 }
 
 async function answer(text: string, response: ServerResponse): Promise<void> {
-  // Sound: only the benchmark asks, with these variables.
+  // Safe: only the benchmark asks, with these variables.
   const { variables } = JSON.parse(text) as { variables: Variables };
   const json = JSON.stringify({ data: await dataFor(variables) });
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) };

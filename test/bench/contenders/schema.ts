@@ -19,6 +19,6 @@ export function buildSchema(post: Post) {
   };
   const files = globSync('schema/*.graphql').sort();
   const typeDefs = parse(files.map((file) => readFileSync(file, 'utf8')).join('\n'));
-  // Sound: the types of @apollo/subgraph know parents and arguments as unknown only; these are what the schema says.
+  // Safe: the types of @apollo/subgraph know parents and arguments as unknown only; these are what the schema says.
   return buildSubgraphSchema([{ typeDefs, resolvers: resolvers as NonNullable<GraphQLSchemaModule['resolvers']> }]);
 }

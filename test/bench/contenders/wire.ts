@@ -23,7 +23,7 @@ export async function judge(post: Post, { token, metadata, eventType }: QueryDev
   });
   const [status, json] = await post('/api/v2/fp_query/pk_bench', FINGERPRINT_HEADERS, body);
   if (status !== 200) throw new Error(`the fingerprint service answered ${status}`);
-  // Sound: the upstream of the benchmark answers with nothing else.
+  // Safe: the upstream of the benchmark answers with nothing else.
   const { request_id, event_id, fp_detail, signals, detail } = (json as typeof JUDGEMENT).data;
   const { os, pla, mod, osv } = detail.device_basic;
   return {
@@ -64,7 +64,7 @@ export async function verify(post: Post, { lotNumber, captchaOutput, passToken, 
     sign_token: createHmac('sha256', 'key_bench').update(lotNumber).digest('hex'),
   });
   const [, json] = await post(`/validate?captcha_id=${'b'.repeat(32)}`, FORM_HEADERS, form.toString());
-  // Sound: as above.
+  // Safe: as above.
   const { result, captcha_args } = json as typeof CAPTCHA_PASS;
   if (result !== 'success') throw new Error('the captcha service gave no pass');
   const { used_type: usedType, user_ip: userIp, lot_number, scene, referer } = captcha_args;
