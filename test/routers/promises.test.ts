@@ -113,6 +113,16 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     expect(JSON.parse(graph.asked[0]?.body ?? '').metadata).toEqual({ account_id: 'user-1', ip_addr_v4: ip });
   });
 
+  row('a page that was loaded in an emptied region is answered by the services of that region', async () => {
+    const judge =
+      'query ($t: String!) { deviceFingerprint(token: $t, publicKey: "pk_sandbox_eu") { ... on DeviceFingerprint { publicKey } } }';
+    const verify =
+      'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { ... on CaptchaFailed { reason } } }';
+    const input = { ...CAPTCHA, captchaId: 'c'.repeat(32), lotNumber: 'sandbox:fail:of EU' };
+    expect((await send(judge, T)).data.deviceFingerprint).toEqual({ publicKey: 'pk_sandbox_eu' });
+    expect((await send(verify, { input })).data.validateCaptcha).toEqual({ reason: 'of EU' });
+  });
+
   row('person and scopes of a verified token arrive, and the token does not', async () => {
     const { data, errors } = await send(JUDGE, T, analyst);
     expect([data.deviceFingerprint.signals, errors]).toEqual([[], undefined]);

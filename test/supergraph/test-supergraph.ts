@@ -75,15 +75,18 @@ export async function startTestSupergraph(options: Options = {}) {
   const { url, received: asked } = upstream;
   const signer = await createSigner();
   const startSubgraph = (overrides: Partial<Config> = {}) =>
-    startInLiveMode(url, {
-      attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
-      attestationKeys: [signer.attestationKey],
-      routerSecrets: [SECRETS['device-trust']],
-      services: [ORDERS_SERVICE],
-      trustedHeaders,
-      sealingKeys,
-      ...overrides,
-    });
+    startInLiveMode(
+      { ...sandbox.urls, GLB: url },
+      {
+        attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
+        attestationKeys: [signer.attestationKey],
+        routerSecrets: [SECRETS['device-trust']],
+        services: [ORDERS_SERVICE],
+        trustedHeaders,
+        sealingKeys,
+        ...overrides,
+      },
+    );
   const app = await startSubgraph();
   const users = await startUsers({ secret: SECRETS.users });
   const orders = await startOrders({
