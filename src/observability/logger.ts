@@ -8,7 +8,7 @@ import { propertiesOf } from '../runtime/json.ts';
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
   `
     account before caller cause client clientVersion code decision error errors field flaws health internal
-    leftOut ms operation outcomes person policy policyText problems proceed reason region rule requestId sample service shadow
+    leftOut ms operation outcomes peer person policy policyText problems proceed reason region rule requestId sample service shadow
     status tokens traceId upstreamCalls upstreamMs upstreams url
   `.match(/\w+/g),
 );
@@ -56,7 +56,8 @@ export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
         // Safe: each argument keeps its position.
         const write = (line: readonly unknown[]) => method.apply(this, line as Parameters<LogFn>);
         const line = args.map(safe);
-        if (level === pino.levels.values['warn']) limit.write(line, write);
+        const { info, warn } = pino.levels.values;
+        if (level === info || level === warn) limit.write(line, write);
         else write(line);
       },
     },
@@ -88,13 +89,13 @@ export function writeOperation(log: Logger, fields: Fields): void {
   stream?.write(`{"level":"info"${isoTime()},${text},"msg":"operation"}\n`);
 }
 
-/** Warnings of one cause that are written within a window, and its length. */
+/** The lines of one cause that are written within a window, and its length. */
 const LINES_PER_CAUSE = 10;
 const WINDOW_MS = 1_000;
 
 /**
- * Limits the warnings of one cause in a second: in an outage each operation has one. A cause is the message with `account`
- * and `cause`, which no caller controls. Then a line for each cause counts the warnings left out.
+ * Limits the lines at `info` and `warn` of one cause in a second: in an outage each operation has one. A cause is the message with `account`
+ * and `cause`, which no caller controls. Then a line for each cause counts those left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();

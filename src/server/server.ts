@@ -57,7 +57,7 @@ export interface ServerOptions
 /** Creates the GraphQL server for a schema and the context of its resolvers. It does not listen yet. */
 export async function createServer(schema: GraphQLSchema, createContext: CreateContext, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
-  const { log, metrics } = telemetry;
+  const { log, logHash, metrics } = telemetry;
   const execution = new Execution(schema, options);
   const apollo = await startApollo(schema, {
     log,
@@ -106,7 +106,13 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
-      if (!caller) throw refusal(401, 'UNAUTHENTICATED');
+      if (!caller) {
+        log.info(
+          { peer: logHash.of(request.socket.remoteAddress ?? '') },
+          'a request without a known secret was refused',
+        );
+        throw refusal(401, 'UNAUTHENTICATED');
+      }
       if (!listener.claim(request.socket, caller)) throw overloaded();
       const operation = handleGraphql(handler, request, response, caller);
       underWay.add(operation);

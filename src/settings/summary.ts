@@ -68,7 +68,8 @@ export function listenProblem(error: unknown, config: Partial<Config>): string |
 }
 
 /** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
-export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Config, table: Table) {
+export function hashesOf(config: Config, table: Table) {
+  const { host, port, adminPort, sandboxPort, otelResourceAttributes, ...common } = config;
   const { secret, open } = Object.groupBy(Object.entries(common).sort(), ([key]) =>
     table[key]?.secret ? 'secret' : 'open',
   );

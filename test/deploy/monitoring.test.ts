@@ -32,7 +32,7 @@ for (const [, name = '', labels = ''] of (await (await fetch(app.metricsUrl)).te
   labelsOf.set(name, known);
 }
 /** What Prometheus adds to every series, and the name of an alert that fires. */
-const OF_PROMETHEUS = ['job', 'instance', 'alertname'];
+const OF_PROMETHEUS = ['job', 'instance', 'alertname', 'alertstate'];
 
 const namesIn = (query: string) => query.match(/\b(?:device_trust|nodejs|process)_\w+|\bup\b/g) ?? [];
 const all = [...ALERTS.map(({ expr }) => expr), ...QUERIES];

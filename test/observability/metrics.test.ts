@@ -14,6 +14,7 @@ import {
   referencesTo,
 } from '../support/graphql.ts';
 import { answer, type Behaviour, hang } from '../support/hostile.ts';
+import { freePort } from '../support/ports.ts';
 import { gainOf, readMetrics } from './exposition.ts';
 import { runAgainst, send, startAgainst, startSandboxed } from './support.ts';
 
@@ -63,7 +64,8 @@ test('a hash of each content in use tells a replica that differs from the others
   const differences = (hashes: string[]) =>
     hashes.filter((hash) => !first.includes(hash)).map((hash) => hash.slice(9, 15));
   expect(first).toEqual(Array(3).fill(expect.stringMatching(/^content="\w+",hash="[\da-f]{12}"$/)));
-  expect(differences(await hashesOf(await replica('b')))).toEqual([]);
+  const elsewhere = { port: await freePort(), adminPort: await freePort() };
+  expect(differences(await hashesOf(await replica('b', elsewhere)))).toEqual([]);
   expect(differences(await hashesOf(await replica('c', { maxCost: 1_000 })))).toEqual(['config']);
   one.rotate({ ...DEFAULTS, routerSecrets: [SECRET, `${SECRET}!`] });
   one.useFile(

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
-import { operationsOf, startSandboxed, warningsOf } from '../observability/support.ts';
+import { linesOf, operationsOf, startSandboxed, warningsOf } from '../observability/support.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { json, openConnection, post, request, sendBytes } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 import { callerAt, callerOf, CALLER_QUERY as QUERY, startServerOfCallers } from './support.ts';
 
 /** Who may ask: the router, and services with secrets of their own. Nobody else, as soon as there is one secret. */
@@ -89,6 +90,19 @@ describe('whoever presents', () => {
     for (const line of ['', 'authorization: Bearer nobody\r\n']) {
       expect(await sendBytes(server.graphqlUrl, `${head}${line}\r\n`)).toMatch(/^HTTP\/1\.1 401 /);
     }
+  });
+
+  test('a wrong secret leaves ten lines a second with the hashed address, and one with the number of the others', async () => {
+    const app = await startSandboxed({ routerSecrets: [ROUTER], logHashKey: 'a'.repeat(32) });
+    for (let n = 0; n < 15; n += 1) await request(app.graphqlUrl, json(QUERY, asRouter('the-secret-of-nobody')));
+    const msg = 'a request without a known secret was refused';
+    const lines = () => linesOf(app).filter((line) => line['msg'] === msg);
+    await expect.poll(() => lines().length, { timeout: 5_000 }).toBe(11);
+    // printf 127.0.0.1 | openssl dgst -sha256 -hmac aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    const peer = '318c102c2830';
+    expect(lines().slice(0, 10)).toEqual(times(10, () => ({ level: 'info', time: expect.any(String), peer, msg })));
+    expect(lines()[10]).toMatchObject({ leftOut: 5 });
+    expect(app.logged()).not.toContain('the-secret-of');
   });
 
   test('two Authorization headers gets 401, whichever comes first', async () => {
