@@ -15,6 +15,9 @@ export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
   { publicKey: 'pk_sandbox_disabled', secret: 'sk_sandbox_glb', region: 'GLB', forbidden: true },
   // Its allow-list has another machine alone, and only this machine can reach the sandbox.
   { publicKey: 'pk_sandbox_allowlist', secret: 'sk_sandbox_glb', region: 'GLB', forbidden: true },
+  { publicKey: 'pk_sandbox_glb_2', secret: 'sk_sandbox_glb_2', region: 'GLB' },
+  { publicKey: 'pk_sandbox_na_2', secret: 'sk_sandbox_na_2', region: 'NA' },
+  { publicKey: 'pk_sandbox_eu_2', secret: 'sk_sandbox_eu_2', region: 'EU' },
 ];
 
 /** `exception` is the code of a deleted or paused id (captcha document, 7.2). */
@@ -29,7 +32,17 @@ export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
   { captchaId: 'c'.repeat(32), captchaKey: 'key_sandbox_eu', region: 'EU' },
   { captchaId: 'd'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', exception: '-50104' },
   { captchaId: 'e'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', exception: '-50105' },
+  { captchaId: '1'.repeat(32), captchaKey: 'key_sandbox_glb_2', region: 'GLB' },
+  { captchaId: '2'.repeat(32), captchaKey: 'key_sandbox_na_2', region: 'NA' },
+  { captchaId: '3'.repeat(32), captchaKey: 'key_sandbox_eu_2', region: 'EU' },
 ];
+
+/** The secret of each application and the key of each captcha id, by public key or captcha id. A tester can replace them. */
+export const createKeys = (): Map<string, string> =>
+  new Map([
+    ...SANDBOX_APPLICATIONS.map(({ publicKey, secret }) => [publicKey, secret] as const),
+    ...SANDBOX_CAPTCHAS.map(({ captchaId, captchaKey }) => [captchaId, captchaKey] as const),
+  ]);
 
 /** The captcha configuration with this id in this region, or the code of an exception (captcha document, 7.2). */
 export function findCaptcha(captchaId: string, region: Region): SandboxCaptcha | string {

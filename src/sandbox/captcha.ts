@@ -48,7 +48,7 @@ export async function validateChallenge(
   request: IncomingMessage,
   query: URLSearchParams,
   region: Region,
-  challenges: Challenges,
+  { challenges, keys }: { readonly challenges: Challenges; readonly keys: ReadonlyMap<string, string> },
 ): Promise<JsonResponse> {
   const body = await readBody(request);
   if (!body) return exception('-50000', 413);
@@ -62,7 +62,7 @@ export async function validateChallenge(
   const claimed = challengeIn(form);
   const code = findInvalidParameter(claimed);
   if (code !== undefined) return exception(code);
-  if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey))
+  if (form.get('sign_token') !== signToken(claimed.lot_number, keys.get(captcha.captchaId) ?? ''))
     return failed('illegal sign_token', claimed.lot_number);
   return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, challenges);
 }

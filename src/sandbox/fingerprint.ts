@@ -15,19 +15,19 @@ import { type JsonResponse, MAX_BODY_BYTES, mediaType, readBody } from './http.t
 /**
  * Answers one query (fingerprint document, 4). README.md has the order of the checks. Throws if the client disconnects.
  *
- * @param usedTokens digests of the tokens for one query, because a token may be as long as a body
+ * @param memory the used tokens as digests, because a token may be as long as a body
  */
 export async function queryFingerprint(
   request: IncomingMessage,
   publicKey: string,
   region: Region,
-  usedTokens: LRUCache<string, true>,
+  { usedTokens, keys }: { readonly usedTokens: LRUCache<string, true>; readonly keys: ReadonlyMap<string, string> },
 ): Promise<JsonResponse> {
   const application = SANDBOX_APPLICATIONS.find((row) => row.publicKey === publicKey && row.region === region);
   if (!application) return errorResponse(404);
   // The name of the scheme is case-insensitive (RFC 9110, 11.1).
   const credential = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (credential !== application.secret) return errorResponse(401);
+  if (credential !== keys.get(publicKey)) return errorResponse(401);
   if (application.forbidden) return errorResponse(403);
 
   const query = parseQuery(request.headers['content-type'], await readBody(request));

@@ -5,10 +5,11 @@ import type { CaptchaSettings } from '../captcha/settings.ts';
 import { QUERY_TEMPLATE } from '../fingerprint/contract.ts';
 import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
-import { SANDBOX_CAPTCHAS, type SandboxSettings, sandboxSettings } from './accounts.ts';
+import { createKeys, SANDBOX_CAPTCHAS, type SandboxSettings, sandboxSettings } from './accounts.ts';
 import { type IssuedChallenge, issueChallenge, validateChallenge } from './captcha.ts';
+import { awaitFault, type Faults, setFault, setKey } from './control.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
-import { type JsonResponse, send } from './http.ts';
+import { type JsonResponse, readBody, send } from './http.ts';
 
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
@@ -30,8 +31,10 @@ const CAPACITY = 10_000;
 const createMemory = () => ({
   challenges: new LRUCache<string, IssuedChallenge>({ max: CAPACITY }),
   usedTokens: new LRUCache<string, true>({ max: CAPACITY }),
+  keys: createKeys(),
 });
-type Memory = ReturnType<typeof createMemory>;
+/** With the faults of one region. */
+type Memory = ReturnType<typeof createMemory> & { readonly faults: Faults };
 
 /** Starts both services, a server for each region from `port` on; 0 takes free ports. None is left after an error. */
 export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }): Promise<Sandbox> {
@@ -43,7 +46,7 @@ export async function startSandbox({ host = '127.0.0.1', port }: { host?: string
   const urls = { GLB: '', NA: '', EU: '' };
   try {
     for (const [index, region] of REGIONS.entries()) {
-      const server = createServer(listenerFor(region, memory));
+      const server = createServer(listenerFor(region, { ...memory, faults: new Map() }));
       servers.push(server);
       urls[region] = await listenOn(server, host, port === 0 ? 0 : port + index);
     }
@@ -72,26 +75,28 @@ function listenerFor(region: Region, memory: Memory): RequestListener {
   return async (request, response) => {
     // The widget that a challenge stands in for is part of a page.
     if (request.url?.startsWith(CHALLENGES_PATH) && answerLocalPage(request, response)) return;
+    if (!(await awaitFault(request.url, memory.faults))) return void response.destroy();
     // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
     const result = await route(request, region, memory).catch(() => errorResponse(500));
     if (!response.destroyed) send(response, result);
   };
 }
 
-async function route(
-  request: IncomingMessage,
-  region: Region,
-  { challenges, usedTokens }: Memory,
-): Promise<JsonResponse> {
-  const { method, url = '' } = request;
+async function route(request: IncomingMessage, region: Region, memory: Memory): Promise<JsonResponse> {
+  const { method, url = '', headers } = request;
   // Without the URL class, which would resolve `..` and so turn the path of one public key into that of another.
   const [path = '', search = ''] = url.split(/\?(.*)/s);
   const query = new URLSearchParams(search);
   const publicKey = publicKeyIn(path);
-  if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, usedTokens);
+  if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, memory);
   if ((method === 'POST' || method === 'GET') && path === VALIDATE_TEMPLATE)
-    return validateChallenge(request, query, region, challenges);
-  if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, challenges);
+    return validateChallenge(request, query, region, memory);
+  if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory.challenges);
+  // Pages have an origin, and must not change the sandbox of whoever opens them.
+  if (method === 'POST' && headers.origin === undefined && (path === '/sandbox/faults' || path === '/sandbox/keys')) {
+    const form = Object.fromEntries(new URLSearchParams((await readBody(request))?.toString()));
+    return path === '/sandbox/faults' ? setFault(form, memory.faults) : setKey(form, memory.keys);
+  }
   return errorResponse(404);
 }
 

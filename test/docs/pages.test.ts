@@ -69,13 +69,18 @@ test('each operation is valid and has what generators of code ask for: a name, a
   expect(flaws).toEqual([]);
 });
 
-test('the commands of the page of the sandbox answer: two signals, and a pass', async ({ onTestFinished }) => {
+test('the commands of the page of the sandbox do what they say: two signals, a pass, and a service that is down', async ({
+  onTestFinished,
+}) => {
   const sandbox = await startSandbox({ port: 0 });
   onTestFinished(sandbox.stop);
-  const [query = '', verification = ''] = readPage('src/sandbox/README.md').blocks.map(({ text }) =>
+  const [query = '', verification = '', controls = ''] = readPage('src/sandbox/README.md').blocks.map(({ text }) =>
     text.replaceAll('http://127.0.0.1:4100', sandbox.urls.GLB),
   );
   const { code, data } = JSON.parse(await shell(query));
   expect([code, data.signals]).toMatchObject([200, [{ signal: 'EMULATOR' }, { signal: 'VPN_ENABLED' }]]);
   expect(JSON.parse(await shell(verification))).toMatchObject({ status: 'success', result: 'success' });
+  // One after the other, each to its end: a fault of 30 seconds, another, a key.
+  expect((await shell(controls)).split('}{')).toHaveLength(3);
+  await expect(shell(query)).rejects.toThrow();
 });
