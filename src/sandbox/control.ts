@@ -5,6 +5,10 @@ import type { JsonResponse } from './http.ts';
 
 /** What a tester changes from outside while the sandbox runs (README.md): a service that is slow or down, a key. */
 
+export const CHALLENGES_PATH = '/sandbox/challenges';
+export const FAULTS_PATH = '/sandbox/faults';
+export const KEYS_PATH = '/sandbox/keys';
+
 const FAULT = z.strictObject({
   service: z.enum(['fingerprint', 'captcha']),
   delay: z.coerce.number().min(0).max(60_000).default(0),
@@ -25,9 +29,10 @@ export function setFault(form: unknown, faults: Faults): JsonResponse {
 }
 
 /** Waits as long as the fault of the requested service demands. False if the service is down. */
-export async function awaitFault(url = '', faults: Faults): Promise<boolean> {
-  if (url.startsWith('/sandbox/')) return true;
-  const fault = faults.get(url.startsWith(VALIDATE_TEMPLATE) ? 'captcha' : 'fingerprint');
+export async function awaitFault(path: string, faults: Faults): Promise<boolean> {
+  if (path === FAULTS_PATH || path === KEYS_PATH) return true;
+  // The widget, which a challenge stands in for, is part of the captcha service.
+  const fault = faults.get([VALIDATE_TEMPLATE, CHALLENGES_PATH].includes(path) ? 'captcha' : 'fingerprint');
   if (!fault || fault.untilMs <= performance.now()) return true;
   // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
   if (fault.delay > 0) await sleep(fault.delay, undefined, { ref: false });

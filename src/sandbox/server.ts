@@ -7,7 +7,7 @@ import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
 import { createKeys, SANDBOX_CAPTCHAS, type SandboxSettings, sandboxSettings } from './accounts.ts';
 import { type IssuedChallenge, issueChallenge, validateChallenge } from './captcha.ts';
-import { awaitFault, type Faults, setFault, setKey } from './control.ts';
+import { awaitFault, CHALLENGES_PATH, FAULTS_PATH, type Faults, KEYS_PATH, setFault, setKey } from './control.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, readBody, send } from './http.ts';
 
@@ -21,8 +21,6 @@ export interface Sandbox {
   /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */
   stop(): Promise<void>;
 }
-
-const CHALLENGES_PATH = '/sandbox/challenges';
 
 /** The challenges and the tokens that are kept; beyond, the oldest are evicted. Each takes some hundred bytes. */
 const CAPACITY = 10_000;
@@ -75,27 +73,29 @@ function listenerFor(region: Region, memory: Memory): RequestListener {
   return async (request, response) => {
     // The widget that a challenge stands in for is part of a page.
     if (request.url?.startsWith(CHALLENGES_PATH) && answerLocalPage(request, response)) return;
-    if (!(await awaitFault(request.url, memory.faults))) return void response.destroy();
     // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
     const result = await route(request, region, memory).catch(() => errorResponse(500));
-    if (!response.destroyed) send(response, result);
+    if (!result) response.destroy();
+    else if (!response.destroyed) send(response, result);
   };
 }
 
-async function route(request: IncomingMessage, region: Region, memory: Memory): Promise<JsonResponse> {
+/** The response; undefined if the service is down, which resets the connection. */
+async function route(request: IncomingMessage, region: Region, memory: Memory): Promise<JsonResponse | undefined> {
   const { method, url = '', headers } = request;
   // Without the URL class, which would resolve `..` and so turn the path of one public key into that of another.
   const [path = '', search = ''] = url.split(/\?(.*)/s);
   const query = new URLSearchParams(search);
+  if (!(await awaitFault(path, memory.faults))) return undefined;
   const publicKey = publicKeyIn(path);
   if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, memory);
   if ((method === 'POST' || method === 'GET') && path === VALIDATE_TEMPLATE)
     return validateChallenge(request, query, region, memory);
   if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory.challenges);
   // Pages have an origin, and must not change the sandbox of whoever opens them.
-  if (method === 'POST' && headers.origin === undefined && (path === '/sandbox/faults' || path === '/sandbox/keys')) {
+  if (method === 'POST' && headers.origin === undefined && (path === FAULTS_PATH || path === KEYS_PATH)) {
     const form = Object.fromEntries(new URLSearchParams((await readBody(request))?.toString()));
-    return path === '/sandbox/faults' ? setFault(form, memory.faults) : setKey(form, memory.keys);
+    return path === FAULTS_PATH ? setFault(form, memory.faults) : setKey(form, memory.keys);
   }
   return errorResponse(404);
 }

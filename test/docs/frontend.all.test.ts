@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build, type PreviewServer, preview } from 'vite';
@@ -25,7 +25,8 @@ const OURS: Readonly<Record<string, string>> = {
     createRoot(document.querySelector('div')!).render(<ApolloProvider client={client}><Login /></ApolloProvider>);`,
 };
 
-const files = readPage('schema/FRONTEND.md').blocks.flatMap(({ text }) => {
+const page = readPage('schema/FRONTEND.md');
+const files = page.blocks.flatMap(({ text }) => {
   const [, name] = /^\/\/ (\S+)/.exec(text) ?? [];
   return name ? [[name, text] as const] : [];
 });
@@ -51,6 +52,7 @@ beforeAll(async () => {
       .replaceAll('http://127.0.0.1:4100', String(app.sandboxUrls?.EU))
       .replaceAll('a'.repeat(32), CAPTCHA_ID);
   for (const [name, content] of [...files, ...Object.entries(OURS)]) await writeFile(join(folder, name), here(content));
+  await cp(join(ROOT, 'schema/fixtures'), join(folder, 'fixtures'), { recursive: true });
   const input = ['plain.html', 'react.html'].map((name) => join(folder, name));
   const shared = { root: folder, configFile: false, logLevel: 'warn' } as const;
   await build({ ...shared, build: { outDir: 'built', rolldownOptions: { input } } });
@@ -88,6 +90,11 @@ test('the files fit the types of Apollo Client and React, as strictly as this pr
     '--target es2024 --module esnext --moduleResolution bundler --allowImportingTsExtensions --jsx react-jsx';
   const names = files.map(([name]) => join(folder, name)).join(' ');
   expect(await shell(`npx tsc ${options} ${modules} --lib es2024,dom,dom.iterable --types react ${names}`)).toBe('');
+});
+
+test('the test of the page passes without a server', async () => {
+  await writeFile(join(folder, 'vitest.config.ts'), 'export default {}');
+  expect(await shell(`NO_COLOR=1 npx vitest run --root ${folder}`)).toMatch(/Tests +1 passed/);
 });
 
 /** Logs in, and gives what the page then says. With `widget` the sandbox's captcha is replaced. */
@@ -143,4 +150,17 @@ test.each([
 ])('after a captcha %s nobody logs in, and the page says what to do', async (_what, widget, advice) => {
   expect((await logIn('plain', widget)).said).toContain(advice);
   expect(received).toEqual([]);
+});
+
+test('after the command of the page nobody logs in, until the outage is confirmed; then the service gets a weaker proof', async () => {
+  expect((await logIn('plain')).said).toBe('Welcome!');
+  const command = page.blocks.find(({ text }) => text.includes('/sandbox/faults'))?.text ?? '';
+  const urls = Object.values(app.sandboxUrls ?? {});
+  const outage = command.replace('http://127.0.0.1:[4100-4102]', `{${urls.join()}}`);
+  await shell(outage);
+  expect((await logIn('plain')).said).toContain('in a minute');
+  await expect.poll(async () => (await logIn('plain')).said).toBe('Welcome!');
+  const [, payload = ''] = received.at(-1)?.['attestation']?.split('.') ?? [];
+  expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ assurance: 'unverified' });
+  await shell(outage.replace('down=true', 'seconds=0'));
 });
