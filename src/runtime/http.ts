@@ -33,7 +33,7 @@ export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
 }
 
 /** The origin of a page from a server of this machine, as browsers write it. */
-const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
+export const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
 
 /** For development: lets pages of this machine alone read the response (CORS). True if it was their preflight, which is answered. */
 export function answerLocalPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { VALIDATE_TEMPLATE } from '../captcha/contract.ts';
 import type { JsonResponse } from './http.ts';
 
 /** What a tester changes from outside while the sandbox runs (README.md): a service that is slow or down, a key. */
@@ -28,11 +27,9 @@ export function setFault(form: unknown, faults: Faults): JsonResponse {
   return { status: 200, body: data };
 }
 
-/** Waits as long as the fault of the requested service demands. False if the service is down. */
-export async function awaitFault(path: string, faults: Faults): Promise<boolean> {
-  if (path === FAULTS_PATH || path === KEYS_PATH) return true;
-  // The widget, which a challenge stands in for, is part of the captcha service.
-  const fault = faults.get([VALIDATE_TEMPLATE, CHALLENGES_PATH].includes(path) ? 'captcha' : 'fingerprint');
+/** Waits as long as the fault of a service demands. False if the service is down. */
+export async function awaitFault(service: string, faults: Faults): Promise<boolean> {
+  const fault = faults.get(service);
   if (!fault || fault.untilMs <= performance.now()) return true;
   // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
   if (fault.delay > 0) await sleep(fault.delay, undefined, { ref: false });

@@ -10,6 +10,7 @@ import { type IssuedChallenge, issueChallenge, validateChallenge } from './captc
 import { awaitFault, CHALLENGES_PATH, FAULTS_PATH, type Faults, KEYS_PATH, setFault, setKey } from './control.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, readBody, send } from './http.ts';
+import { createUsedProofs, LOG_IN_PATH, logIn } from './log-in.ts';
 
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
@@ -29,6 +30,7 @@ const CAPACITY = 10_000;
 const createMemory = () => ({
   challenges: new LRUCache<string, IssuedChallenge>({ max: CAPACITY }),
   usedTokens: new LRUCache<string, true>({ max: CAPACITY }),
+  usedProofs: createUsedProofs(),
   keys: createKeys(),
 });
 /** With the faults of one region. */
@@ -71,8 +73,9 @@ function close(server: Server): Promise<void> {
 /** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
 function listenerFor(region: Region, memory: Memory): RequestListener {
   return async (request, response) => {
-    // The widget that a challenge stands in for is part of a page.
-    if (request.url?.startsWith(CHALLENGES_PATH) && answerLocalPage(request, response)) return;
+    // The widget that a challenge stands in for is part of a page, and so is a login.
+    const isOfPage = [CHALLENGES_PATH, LOG_IN_PATH].some((path) => request.url?.startsWith(path));
+    if (isOfPage && answerLocalPage(request, response)) return;
     // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
     const result = await route(request, region, memory).catch(() => errorResponse(500));
     if (!result) response.destroy();
@@ -86,11 +89,15 @@ async function route(request: IncomingMessage, region: Region, memory: Memory): 
   // Without the URL class, which would resolve `..` and so turn the path of one public key into that of another.
   const [path = '', search = ''] = url.split(/\?(.*)/s);
   const query = new URLSearchParams(search);
-  if (!(await awaitFault(path, memory.faults))) return undefined;
   const publicKey = publicKeyIn(path);
+  // The widget is part of the captcha service.
+  const isCaptcha = path === VALIDATE_TEMPLATE || path === CHALLENGES_PATH;
+  const service = isCaptcha ? 'captcha' : publicKey === undefined ? undefined : 'fingerprint';
+  if (service && !(await awaitFault(service, memory.faults))) return undefined;
   if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, memory);
   if ((method === 'POST' || method === 'GET') && path === VALIDATE_TEMPLATE)
     return validateChallenge(request, query, region, memory);
+  if (method === 'POST' && path === LOG_IN_PATH) return logIn(await readBody(request), memory.usedProofs);
   if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory.challenges);
   // Pages have an origin, and must not change the sandbox of whoever opens them.
   if (method === 'POST' && headers.origin === undefined && (path === FAULTS_PATH || path === KEYS_PATH)) {

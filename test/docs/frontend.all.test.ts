@@ -1,13 +1,13 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { build, type PreviewServer, preview } from 'vite';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { createVerifier } from '../supergraph/orders/attestation.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { launchChromium, visit } from '../support/chromium.ts';
-import { ROOT, shell } from '../support/process.ts';
+import { ROOT, shell, startProcess } from '../support/process.ts';
+import { request } from '../support/requests.ts';
 import { readPage } from './markdown.ts';
 
 /** The files of the page for frontends, pasted into a folder, fit its types and work in a browser, on an origin of their own. */
@@ -39,7 +39,7 @@ let folder: string;
 let server: PreviewServer;
 /** For whom the service that logs in is away. */
 const AWAY = 'away@example.com';
-/** What the service that logs in got. */
+/** What the page sent to the service that logs in. */
 let received: Record<string, string>[] = [];
 
 beforeAll(async () => {
@@ -56,23 +56,10 @@ beforeAll(async () => {
   const input = ['plain.html', 'react.html'].map((name) => join(folder, name));
   const shared = { root: folder, configFile: false, logLevel: 'warn' } as const;
   await build({ ...shared, build: { outDir: 'built', rolldownOptions: { input } } });
-  const service = {
-    name: 'log-in',
-    configurePreviewServer: ({ middlewares }: PreviewServer) => {
-      middlewares.use('/log-in', (request, response) => {
-        text(request).then((body) => {
-          received.push(JSON.parse(body));
-          if (body.includes(AWAY)) response.destroy();
-          response.end();
-        });
-      });
-    },
-  };
   server = await preview({
     ...shared,
     build: { outDir: 'built' },
     preview: { host: '127.0.0.1', port: 0 },
-    plugins: [service],
   });
 });
 afterEach(() => {
@@ -100,6 +87,10 @@ test('the test of the page passes without a server', async () => {
 /** Logs in, and gives what the page then says. With `widget` the sandbox's captcha is replaced. */
 async function logIn(name: string, widget?: (challenge: object) => object, email = 'ada@example.com') {
   const { page, complaints, requested } = await visit(browser, `${server.resolvedUrls?.local[0]}${name}.html`);
+  page.on('request', (sent) => {
+    if (sent.url().endsWith('/sandbox/log-in') && sent.method() === 'POST') received.push(sent.postDataJSON());
+  });
+  if (email === AWAY) await page.route('**/sandbox/log-in', (route) => route.abort());
   page.on('console', (line) => line.type() === 'warning' && complaints.push(line.text()));
   if (widget) {
     // Not by a route, because with one Playwright answers the preflights itself.
@@ -145,7 +136,7 @@ test.each([
   ['that is rejected', (one: object) => ({ ...one, lot_number: 'sandbox:fail:pass_token expire' }), 'once more'],
   ['that was used before', (one: object) => ({ ...one, lot_number: 'sandbox:exception:-50003' }), 'once more'],
   ['whose service fails', (one: object) => ({ ...one, lot_number: 'sandbox:exception:-50000' }), 'in a minute'],
-  ['that cannot be asked about', (one: object) => ({ ...one, gen_time: 'now' }), 'in a minute'],
+  ['of a page that is out of date', (one: object) => ({ ...one, gen_time: 'now' }), 'reload it'],
   ['whose widget does not load', () => JSON.parse(''), 'ad blocker'],
 ])('after a captcha %s nobody logs in, and the page says what to do', async (_what, widget, advice) => {
   expect((await logIn('plain', widget)).said).toContain(advice);
@@ -163,4 +154,43 @@ test('after the command of the page nobody logs in, until the outage is confirme
   const [, payload = ''] = received.at(-1)?.['attestation']?.split('.') ?? [];
   expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({ assurance: 'unverified' });
   await shell(outage.replace('down=true', 'seconds=0'));
+});
+
+test('a checkout goes through the graph that `npm run supergraph` prints, with a captcha only where the device needs one', async () => {
+  const supergraph = startProcess('test/supergraph/main.ts', { PORT: '0', SANDBOX_PORT: '0' });
+  onTestFinished(async () => void (await supergraph.end('SIGTERM')));
+  const [, shop = ''] = await supergraph.waitFor(/^The shop: +(\S+)\n/m);
+  const [, graph = ''] = await supergraph.waitFor(/^The shop's graph: +(\S+) /m);
+  // The shop passes on to its sandbox, whose port is a free one here.
+  const here = (content: string) =>
+    content
+      .replaceAll('http://127.0.0.1:4001/graphql', graph)
+      .replace(/http:\/\/127\.0\.0\.1:4100(\/sandbox\/challenges)[^`]*/, `${shop}$1`);
+  const own = join(folder, 'checkout');
+  await mkdir(own);
+  for (const [name, content] of files) await writeFile(join(own, name), here(content));
+  const { client } = await import(join(own, 'client.ts'));
+  const { checkOut } = await import(join(own, 'checkout.ts'));
+  for (const [device, places] of [
+    ['sandbox:once:web', 1],
+    ['sandbox:once:android:EMULATOR', 2],
+  ] as const) {
+    let placed = 0;
+    const counting = {
+      mutate: (one: { variables: { input: object } }) => {
+        placed += Number('checkoutId' in one.variables.input);
+        return client.mutate(one);
+      },
+    };
+    const order = { checkoutId: device.replaceAll(':', '-'), item: 'Lamp', deviceToken: `${device}#checkout` };
+    expect([await checkOut(counting, order), placed]).toEqual(['OrderPlaced', places]);
+  }
+  const preflight = (origin: string) => {
+    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
+    return request(graph, { method: 'OPTIONS', headers: { origin, ...asked } });
+  };
+  for (const origin of ['http://localhost:5173', 'http://127.0.0.1:3000'])
+    expect((await preflight(origin)).headers.get('access-control-allow-origin')).toBe(origin);
+  for (const origin of ['https://localhost:5173', 'http://localhost.evil.test', 'null'])
+    expect((await preflight(origin)).headers.get('access-control-allow-origin')).not.toBe(origin);
 });

@@ -30,7 +30,7 @@ test('`npm run supergraph` says where the pages are and what curl needs, judges 
 
   expect(await child.end('SIGTERM')).toBe(0);
   expect(child.stderr()).toBe('');
-  expect(child.stdout().trim().split('\n')).toHaveLength(6);
+  expect(child.stdout().trim().split('\n')).toHaveLength(7);
   for (const url of [shop, desk, gateway]) {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   }

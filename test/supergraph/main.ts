@@ -59,8 +59,15 @@ async function start(): Promise<string> {
 
   const challengeUrl = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
   const shop = await startPageServer('shop', { port: portAfter(4), challengeUrl });
-  const forShop = { identify: asCustomer, secrets, port: portAfter(0), pageOrigin: shop.origin };
-  shop.use((await startHiveGateway(await composeShopVariant(subgraphs, secrets), forShop)).url);
+  const forShop = {
+    identify: asCustomer,
+    secrets,
+    port: portAfter(0),
+    pageOrigin: shop.origin,
+    allowsLocalPages: true,
+  };
+  const shopGateway = await startHiveGateway(await composeShopVariant(subgraphs, secrets), forShop);
+  shop.use(shopGateway.url);
 
   const sessions = createSessions();
   const desk = await startPageServer('desk', { port: portAfter(6), sessions });
@@ -77,6 +84,7 @@ The supergraph:     ${gateway.url}
   for curl:         -H "Authorization: Bearer $(curl -s -X POST ${desk.origin}/sign-in/grace)" -H 'Content-Type: application/json'
 Apollo Sandbox:     ${gateway.url} in a browser, as Grace, an analyst
 GraphiQL:           ${new URL(GRAPHIQL_PATH, gateway.url)} has the same operations, and needs no internet
+The shop's graph:   ${shopGateway.url} for a page of your own, at http://localhost or http://127.0.0.1 with any port
 
 `;
 }

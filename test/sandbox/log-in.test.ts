@@ -1,0 +1,30 @@
+import { afterAll, expect, test } from 'vitest';
+import { startInSandboxMode } from '../support/app.ts';
+import { solveChallenge } from '../support/challenges.ts';
+import { ask } from '../support/requests.ts';
+
+/** The login of the sandbox, for pages in development: it takes a proof for itself, once. */
+
+const app = await startInSandboxMode();
+afterAll(app.stop);
+const url = `${app.sandboxUrls?.GLB}/sandbox/log-in`;
+
+const QUERY = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { attestation } }';
+/** A proof for this audience and action. */
+async function prove(purpose: { audience: string; action: string }): Promise<string> {
+  const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...purpose };
+  return (await ask(app.graphqlUrl, QUERY, { input })).data.validateCaptcha.attestation;
+}
+const statusOf = async (attestation: unknown) => {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+  return (await fetch(url, { ...init, body: JSON.stringify({ attestation }) })).status;
+};
+
+test('accepts a proof once, and no other', async () => {
+  const proof = await prove({ audience: 'accounts', action: 'logIn' });
+  expect([await statusOf(proof), await statusOf(proof)]).toEqual([200, 401]);
+  const [header, payload, signature = ''] = (await prove({ audience: 'accounts', action: 'logIn' })).split('.');
+  const forged = [header, payload, signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))].join('.');
+  const others = [await prove({ audience: 'orders', action: 'placeOrder' }), forged, '', null, 7];
+  for (const other of others) expect(await statusOf(other)).toBe(401);
+});
