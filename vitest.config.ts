@@ -10,6 +10,7 @@ export const shared = {
   },
   test: {
     dir: 'test',
+    exclude: ['**/node_modules/**'],
     maxConcurrency: 20,
     // These end a test that hangs. What has to be quick says so in an expectation.
     testTimeout: 120_000,

@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { defineConfig } from 'vitest/config';
 import { shared } from '../vitest.config.ts';
 
 /** These try what was built. */
 const PROCESS = 'process/*.test.ts';
 const MEASURED = ['bench/*.all.test.ts', 'soak/*.all.test.ts', 'limits/worst-request.all.test.ts'];
+
+// Some of these tests import packages that `npm ci` leaves out.
+execFileSync('npm', ['run', '--silent', 'on-demand'], { stdio: 'inherit' });
 
 /**
  * `npm run test:all`: what needs minutes or other software than Node, and the tests of the process on what was built. Where

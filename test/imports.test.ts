@@ -2,7 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Who may import whom in `src/`: arrows point down, and there is no cycle. Imports of types count like any other. */
+/**
+ * Who may import whom in `src/`: arrows point down, and there is no cycle. Imports of types count like any other. And what
+ * `npm test` and `npm run supergraph` do without.
+ */
 
 const SRC = join(import.meta.dirname, '../src');
 const files = globSync('**/*.ts', { cwd: SRC }).map((file) => file.replaceAll('\\', '/'));
@@ -69,6 +72,24 @@ test('there is no import cycle', () => {
   }
   for (const file of imports.keys()) visit(file, []);
   expect(done.size).toBe(files.length);
+});
+
+test('`npm test` and `npm run supergraph` import nothing of test/on-demand/, whose packages `npm ci` leaves out', () => {
+  const starts = globSync(['*/**/*.test.ts', 'supergraph/main.ts'], {
+    cwd: import.meta.dirname,
+    exclude: ['**/node_modules/**', '**/*.all.test.ts'],
+  });
+  expect(starts.length).toBeGreaterThan(100);
+  const reached = new Set(starts.map((file) => join(import.meta.dirname, file)));
+  // A set also goes through what is added meanwhile.
+  for (const file of reached) {
+    // Imports of types need no package at run time.
+    const targets = readFileSync(file, 'utf8').matchAll(
+      /(?:^(?:import (?!type)|\}).*from|import\() ?'(\.[^']+\.ts)'/gm,
+    );
+    for (const [, target = ''] of targets) reached.add(join(file, '..', target));
+  }
+  expect([...reached].filter((file) => file.includes('on-demand'))).toEqual([]);
 });
 
 test('no file reads the environment but the two that start a process', () => {

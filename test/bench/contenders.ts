@@ -67,10 +67,10 @@ export const OURS = 'ours';
 
 /** All of them; with the URL of a quota store also our server that counts there. */
 export function contendersFor(upstream: string, store?: string): Contender[] {
-  const other = (name: string, title: string): Contender => ({
+  const other = (name: string, title: string, folder = 'contenders'): Contender => ({
     name,
     title,
-    script: join(import.meta.dirname, `contenders/${name}.ts`),
+    script: join(import.meta.dirname, folder, `${name}.ts`),
     env: { NODE_ENV: 'production', UPSTREAM_URL: upstream },
   });
   const ours = { ...serverAt('dist/server/main.js', upstream), name: OURS, title: OURS };
@@ -79,7 +79,7 @@ export function contendersFor(upstream: string, store?: string): Contender[] {
     ours,
     ...(store === undefined ? [] : [{ ...counting, env: { ...ours.env, QUOTA_STORE_URL: store } }]),
     other('bare', 'bare undici proxy'),
-    other('mercurius', 'Mercurius with JIT'),
+    other('mercurius', 'Mercurius with JIT', '../on-demand'),
     other('apollo', "Apollo's template"),
   ];
 }

@@ -32,8 +32,8 @@ const read = async (path: string) => parse(await readFile(join(ROOT, 'deploy', p
 /** What an operator can switch on has a `#` and no space before it. */
 const EVERYTHING = /^( +)#(\S.*)$/gm;
 
-// Below node_modules, where the compiler finds the types.
-const work = await mkdtemp(join(ROOT, 'node_modules/.device-trust-manifests-'));
+// Where the compiler finds the types.
+const work = await mkdtemp(join(ROOT, 'test/on-demand/node_modules/.device-trust-manifests-'));
 const sandbox = await startSandbox({ port: 0 });
 afterAll(() => Promise.all([sandbox.stop(), rm(work, { recursive: true })]));
 

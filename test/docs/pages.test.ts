@@ -10,7 +10,10 @@ import { operationsOf, readPage } from './markdown.ts';
 
 /** Every page: its links lead somewhere, and its scripts are there. And the commands of the sandbox. */
 
-const PAGES = globSync(['*.md', '{.github,deploy,schema,src,test}/**/*.md'], { cwd: ROOT });
+const PAGES = globSync(['*.md', '{.github,deploy,schema,src,test}/**/*.md'], {
+  cwd: ROOT,
+  exclude: ['**/node_modules/**'],
+});
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** As GitHub names the anchor of a heading. */

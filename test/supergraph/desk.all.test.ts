@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { faultsInEachLook } from '../support/accessibility.ts';
-import { type Visit, visitAgain } from '../support/chromium.ts';
+import { faultsInEachLook } from '../on-demand/accessibility.ts';
+import { type Visit, visitAgain } from '../on-demand/chromium.ts';
 import { ask } from '../support/requests.ts';
 import { type OrderOutcome, orderInput, orderOutcome } from './orders-client.ts';
 import { startTestPages, takePicture } from './test-pages.ts';

@@ -1,7 +1,6 @@
-import type { Request } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
+import { launchChromium, type Request, visit, visitAgain } from '../on-demand/chromium.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { launchChromium, visit, visitAgain } from '../support/chromium.ts';
 
 /** The pages for people in development, in a browser that reaches this machine and nothing else. */
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { faultsInEachLook } from '../support/accessibility.ts';
-import { type Visit, visitAgain } from '../support/chromium.ts';
+import { faultsInEachLook } from '../on-demand/accessibility.ts';
+import { type Visit, visitAgain } from '../on-demand/chromium.ts';
 import { startTestPages, takePicture } from './test-pages.ts';
 
 /** What a customer gets who opens the shop in a browser: it asks the gateway, whose origin is another one. */

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, visit } from '../support/chromium.ts';
+import { type Browser, launchChromium, type Page, visit } from '../on-demand/chromium.ts';
 import { composeShopVariant } from './compose.ts';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
+export type { Browser, Page, Request } from 'playwright-core';
+
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 /**

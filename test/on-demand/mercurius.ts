@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { mercurius } from 'mercurius';
 import { Agent, request } from 'undici';
-import { buildSchema } from './schema.ts';
+import { buildSchema } from '../bench/contenders/schema.ts';
 
 /** Mercurius on Fastify. It compiles a document into a function when it sees it for the second time. */
 
