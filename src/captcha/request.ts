@@ -21,13 +21,16 @@ export class SigningKeys {
     this.#all = nextCaptchaKey === undefined ? [captchaKey] : [captchaKey, nextCaptchaKey];
   }
 
-  get inUse(): string {
-    return this.#inUse;
+  /** The body of a verification, signed with the key in use. */
+  bodyFor(input: ValidateCaptchaInput): string {
+    return toBody(input, this.#inUse);
   }
 
-  /** From now on the other key is in use, because the service has refused this one. False if there is no other. */
-  refuse(captchaKey: string): boolean {
-    const other = this.#all.find((key) => key !== captchaKey);
+  /** From now on the key that did not sign this body is in use, because the service has refused it. False if there is none. */
+  refuse(body: string): boolean {
+    const form = new URLSearchParams(body);
+    const signed = (key: string) => form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
+    const other = this.#all.find((key) => !signed(key));
     this.#inUse = other ?? this.#inUse;
     return other !== undefined;
   }

@@ -20,7 +20,7 @@ import {
 } from './contract.ts';
 import { FailOpenBudget, minimumShares } from './fail-open-budget.ts';
 import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
-import { type Captcha, type Purpose, prepareCaptcha, toBody, toRequest } from './request.ts';
+import { type Captcha, type Purpose, prepareCaptcha, toRequest } from './request.ts';
 import { CaptchaRequest } from './resolvers.ts';
 import type { CAPTCHA_VARIABLES, CaptchaSettings } from './settings.ts';
 import {
@@ -145,15 +145,15 @@ export class CaptchaService implements RunningSlice<Rows> {
 
   /** Verifies with the key in use, and once with the other one if the service refuses that signature. */
   async #verify(request: ReturnType<typeof toRequest>, scope: CallScope): Promise<CaptchaVerdict | NoVerdict> {
-    const { keys } = request.account;
-    const first = keys.inUse;
-    const verdict = await this.#verifyWith(first, request, scope);
-    return hasIllegalSignature(verdict) && keys.refuse(first) ? this.#verifyWith(keys.inUse, request, scope) : verdict;
+    const { account, input } = request;
+    const body = account.keys.bodyFor(input);
+    const verdict = await this.#send(body, request, scope);
+    const hasOther = hasIllegalSignature(verdict) && account.keys.refuse(body);
+    return hasOther ? this.#send(account.keys.bodyFor(input), request, scope) : verdict;
   }
 
-  async #verifyWith(captchaKey: string, { account, input }: ReturnType<typeof toRequest>, scope: CallScope) {
+  async #send(body: string, { account, input }: ReturnType<typeof toRequest>, scope: CallScope) {
     const { lotNumber } = input;
-    const body = toBody(input, captchaKey);
     const log = this.#log;
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {
@@ -216,18 +216,16 @@ function logProblems(
 
 /** A made-up challenge, signed: the service may reject the challenge, but not our account. It looks real and is never cached. */
 export function captchaProbe({ keys, region, origin, path, headers }: Captcha): Probe {
-  let captchaKey = keys.inUse;
   const body = () => {
-    captchaKey = keys.inUse;
     const lotNumber = randomBytes(16).toString('hex');
     const captchaOutput = randomBytes(96).toString('base64url');
     const passToken = randomBytes(32).toString('hex');
     const genTime = String(Math.floor(Date.now() / 1_000));
-    return toBody({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
+    return keys.bodyFor({ lotNumber, captchaOutput, passToken, genTime });
   };
-  const classify = (received: UpstreamResponse) => {
+  const classify = (received: UpstreamResponse, sent: string) => {
     const result = probeResultOf(readResponse(received), received.status);
-    if (result.reason === 'illegal sign_token') keys.refuse(captchaKey);
+    if (result.reason === 'illegal sign_token') keys.refuse(sent);
     return result;
   };
   return { region, origin, path, headers, body, classify };

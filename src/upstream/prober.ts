@@ -9,7 +9,8 @@ import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 /** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
 export interface Probe extends Omit<Account, 'id'> {
   readonly body: () => string;
-  readonly classify: (response: UpstreamResponse) => ProbeResult;
+  /** Classifies the response to this body. */
+  readonly classify: (response: UpstreamResponse, body: string) => ProbeResult;
 }
 
 export interface ProbeResult {
@@ -38,13 +39,14 @@ export async function sendProbe(
   options: Pick<ProberOptions, 'dns' | 'eventLoop' | 'timeoutMs'>,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  const { origin, path, headers, body, classify } = probe;
+  const { origin, path, headers, classify } = probe;
+  const body = probe.body();
   const { dns, eventLoop, timeoutMs } = options;
   const deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
   const pool = new UpstreamPool(origin, dns, timeoutMs);
-  const pending = pool.post({ path, headers, body: body() }, deadline.signal);
+  const pending = pool.post({ path, headers, body }, deadline.signal);
   try {
-    return classify(await pending.response);
+    return classify(await pending.response, body);
   } catch (error) {
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;

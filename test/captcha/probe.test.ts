@@ -12,7 +12,7 @@ import { ARGS, EXCEPTION, FAIL, PASS } from './support.ts';
 const HEALTHY_PROBE = { evidence: 'well', reason: '' };
 const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' };
 const probe = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
-const judge = (json: unknown, status = 200) => probe.classify({ status, json });
+const judge = (json: unknown, status = 200) => probe.classify({ status, json }, probe.body());
 
 /** The codes that blame the captcha id: 7.2 names what is wrong with it. -50001 is about the risk type of a challenge. */
 const BLAMING = ['-50101', '-50102', '-50103', '-50104', '-50105'];
@@ -68,7 +68,7 @@ describe('an answer that is not documented', () => {
 
   test('that cannot be read shows nothing, unless its status is that of a failure', () => {
     const classifyUnreadable = (status: number) =>
-      probe.classify({ status, json: undefined, unreadable: 'JSONP' }).evidence;
+      probe.classify({ status, json: undefined, unreadable: 'JSONP' }, probe.body()).evidence;
     expect([200, 302, 403, 429, 500, 503].map(classifyUnreadable)).toEqual([
       ...Array(4).fill('inconclusive'),
       ...Array(2).fill('failed'),

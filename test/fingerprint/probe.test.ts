@@ -20,11 +20,11 @@ const SHOWN: Readonly<Record<number, object>> = {
 };
 
 test.each(documentedErrors)('the documented error $name shows who has to act', ({ status, message, data }) => {
-  expect(probe.classify({ status, json: { code: status, message, data } })).toEqual(SHOWN[status]);
+  expect(probe.classify({ status, json: { code: status, message, data } }, probe.body())).toEqual(SHOWN[status]);
 });
 
 test('a success, although an empty token should not get one', () => {
-  expect(probe.classify({ status: 200, json: ANDROID })).toEqual(HEALTHY_PROBE);
+  expect(probe.classify({ status: 200, json: ANDROID }, probe.body())).toEqual(HEALTHY_PROBE);
 });
 
 test.each<[string, unknown, number, string, string?]>([
@@ -37,7 +37,7 @@ test.each<[string, unknown, number, string, string?]>([
   ['a bare 401', undefined, 401, 'refused'],
   ['a body in gzip', undefined, 200, 'inconclusive', 'gzip'],
 ])('an answer that is not documented: %s', (_what, json, status, evidence, unreadable) => {
-  expect(probe.classify({ status, json, unreadable })).toMatchObject({ evidence });
+  expect(probe.classify({ status, json, unreadable })).toMatchObject({ evidence }, probe.body());
 });
 
 test('the question is about an empty token, which costs no event, with our credentials (section 4)', () => {
