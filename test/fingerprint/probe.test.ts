@@ -37,7 +37,7 @@ test.each<[string, unknown, number, string, string?]>([
   ['a bare 401', undefined, 401, 'refused'],
   ['a body in gzip', undefined, 200, 'inconclusive', 'gzip'],
 ])('an answer that is not documented: %s', (_what, json, status, evidence, unreadable) => {
-  expect(probe.classify({ status, json, unreadable })).toMatchObject({ evidence }, probe.body());
+  expect(probe.classify({ status, json, unreadable }, probe.body())).toMatchObject({ evidence });
 });
 
 test('the question is about an empty token, which costs no event, with our credentials (section 4)', () => {
