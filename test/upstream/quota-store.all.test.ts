@@ -106,6 +106,22 @@ describe('a quota that two replicas share', () => {
     await expect.poll(() => judge(apps[0], 1), { interval: 100, timeout: 5_000 }).toEqual({ ok: 1 });
   });
 
+  test('leaves its half to the router, whichever replica a service asks', async () => {
+    const [router, orders] = ['the-secret-of-the-router', 'the-secret-of-orders'];
+    const services = [{ name: 'orders', secret: orders, scopes: [] }];
+    const { spent } = await undisturbed(async () => {
+      const { apps, received } = await start({ fingerprintQuota: { perDay: 40 }, routerSecrets: [router], services });
+      const spent: number[] = [];
+      for (const headers of [{ authorization: `Bearer ${orders}` }, { 'router-authorization': router }]) {
+        const before = received();
+        await Promise.all(apps.map((app) => ask(app.graphqlUrl, queryForTokens(times(40, String)), {}, headers)));
+        spent.push(received() - before);
+      }
+      return { apps, spent };
+    });
+    expect(spent).toEqual([20, 20]);
+  });
+
   test('has the id of the account in its keys and nothing else of a request', async () => {
     const { redis, apps } = await start({
       fingerprintQuota: { perSecond: 10, perDay: 10 },
