@@ -42,7 +42,10 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
         return {
           origin: allowsLocalPages && LOCAL_ORIGIN.test(origin) ? origin : pageOrigin,
           methods: ['POST'],
-          allowedHeaders: ['content-type', 'authorization'],
+          allowedHeaders: [
+            ...['content-type', 'authorization'],
+            ...['apollographql-client-name', 'apollographql-client-version'], // by the option `clientAwareness` of Apollo Client
+          ],
           credentials: false,
           maxAge: 600,
         };
