@@ -80,3 +80,20 @@ test('a key that is new is looked for once 30 s have passed, and until then nobo
   vi.setSystemTime(Date.now() + 30_001);
   expect(await verdictOf(await (await createSigner()).sign())).toBe('INVALID');
 });
+
+test('of several issuers, each is trusted for its own tokens, even if two have the same kid', async () => {
+  const [theirs, iss] = [await createSigner(), 'https://other.example'];
+  const otherServer = await startKeyServer([{ ...theirs.publicJwk, kid: signer.kid }]);
+  const config = { audience: 'orders', subject: 'required' } as const;
+  const verifyBoth = createVerifier(
+    { ...config, jwksUrl, issuer: ISSUER },
+    { ...config, jwksUrl: otherServer.jwksUrl, issuer: iss },
+  );
+  const kid = { kid: signer.kid };
+  const made = [signer.sign(), theirs.sign({ iss }, kid), signer.sign({ iss }), theirs.sign({}, kid)];
+  const tokens = await Promise.all([...made, signer.sign({ iss: 'https://third.example' })]);
+  const verdicts = await Promise.all(tokens.map((token) => verifyBoth(token, 'placeOrder', 'user-1')));
+  const proof = expect.objectContaining({ assurance: 'verified' });
+  expect(verdicts).toEqual([proof, proof, 'INVALID', 'INVALID', 'INVALID']);
+  await otherServer.stop();
+});

@@ -12,15 +12,23 @@ const RECIPES = join(import.meta.dirname, 'recipes');
 const built = await mkdtemp(join(tmpdir(), 'device-trust-recipes-'));
 const ours = await createSigner();
 const keyServer = await startKeyServer([ours.publicJwk]);
+/** A second issuer, by chance with our kid. */
+const theirs = await createSigner();
+const otherServer = await startKeyServer([{ ...theirs.publicJwk, kid: ours.kid }]);
+const OTHER = [otherServer.jwksUrl, 'https://other.example'] as const;
 afterEach(() => {
   keyServer.keys = [ours.publicJwk];
 });
-afterAll(() => Promise.all([keyServer.stop(), rm(built, { recursive: true })]));
+afterAll(() => Promise.all([keyServer.stop(), otherServer.stop(), rm(built, { recursive: true })]));
 
 describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, isMissing: skip, ...recipe }) => {
   const { status, stderr } = skip ? { status: 0, stderr: '' } : run(build);
-  const verify = (tokens: readonly string[], options = {}, jwksUrl = keyServer.jwksUrl) =>
-    recipe.verify(jwksUrl, ISSUER, tokens, options);
+  const verify = (
+    tokens: readonly string[],
+    options = {},
+    jwksUrl = keyServer.jwksUrl,
+    other: readonly string[] = [],
+  ) => recipe.verify(jwksUrl, ISSUER, tokens, options, other);
 
   test('can be built', () => {
     expect(status, `${build[0]} fails; "apt-get install -y python3-jwt" brings the library for Python\n${stderr}`).toBe(
@@ -50,15 +58,30 @@ describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, is
     expect([verdicts, stderr]).toEqual([['INVALID'], expect.stringMatching(/attestation INVALID: ./)]);
   });
 
-  test.skipIf(skip)(
-    'says the same about each forgery as the order subgraph, and logs a reason for each, but no part of a token',
-    async () => {
+  test.skipIf(skip)('takes a token of each of two issuers, with the keys of the one that it names only', async () => {
+    const [before, otherBefore] = [keyServer.asked(), otherServer.asked()];
+    const [header, iss] = [{ kid: ours.kid }, OTHER[1]];
+    const made = [theirs.sign({ iss }, header), theirs.sign({}, header), ours.sign(), ours.sign({ iss })];
+    const unknown = await ours.sign({ iss: 'https://third.example' });
+    const { verdicts, stderr } = await verify([...(await Promise.all(made)), unknown], {}, undefined, OTHER);
+    const proof = (issuer: string) => expect.objectContaining({ iss: issuer, sub: 'user-1' });
+    expect(verdicts).toEqual([proof(iss), 'INVALID', proof(ISSUER), 'INVALID', 'INVALID']);
+    expect(stderr.match(/attestation INVALID: ./g)).toHaveLength(3);
+    expect([keyServer.asked() - before, otherServer.asked() - otherBefore]).toEqual([1, 1]);
+  });
+
+  test.skipIf(skip).for([
+    ['one issuer', []],
+    ['two issuers', OTHER],
+  ] as const)(
+    'says the same about each forgery as the order subgraph, and logs a reason for each, but no part of a token, with %s',
+    async ([_name, other]) => {
       const forgeries = startProcess('test/supergraph/print-forgeries.ts');
       try {
         const printed = JSON.parse((await forgeries.waitFor(/^\{.*^\}$/ms))[0]);
         const tokens: Record<'name' | 'verdict' | 'token', string>[] = printed.tokens;
         const sent = tokens.map(({ token }) => token);
-        const { verdicts, stderr } = await verify(sent, {}, printed.jwksUrl);
+        const { verdicts, stderr } = await verify(sent, {}, printed.jwksUrl, other);
         const said = tokens.map(({ name }, at) => [name, verdicts[at]?.sub === 'user-1' ? 'GOOD' : verdicts[at]]);
         expect(said).toEqual(tokens.map(({ name, verdict }) => [name, verdict]));
         const refused = tokens.filter(({ verdict }) => verdict === 'INVALID' || verdict === 'EXPIRED');

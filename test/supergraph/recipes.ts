@@ -45,10 +45,20 @@ export function recipesIn(folder: string, built: string) {
       language !== 'Python' &&
       (run([build[0] ?? '', 'version']).error !== undefined || !existsSync(join(folder, language.toLowerCase())));
 
-    /** What the program says about each token, for an order of `user-1`; and why it ended, if it did not end well. */
-    async function verify(jwksUrl: string, issuer: string, tokens: readonly string[], options = {}) {
+    /**
+     * What the program says about each token, for an order of `user-1`; and why it ended, if it did not end well.
+     *
+     * @param other the address of the keys of a second issuer, and its name
+     */
+    async function verify(
+      jwksUrl: string,
+      issuer: string,
+      tokens: readonly string[],
+      options = {},
+      other: readonly string[] = [],
+    ) {
       const [command = '', ...words] = program;
-      const child = spawn(command, [...words, jwksUrl, issuer, 'orders']);
+      const child = spawn(command, [...words, jwksUrl, issuer, 'orders', ...other]);
       const ended = new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
       // It may end before it has read everything.
       child.stdin.on('error', () => {});

@@ -19,12 +19,17 @@ function commitOf(version: string): string {
 }
 
 /** The version of the second section: the first one is about this commit, released or not. */
-function findLastRelease() {
+export function findLastRelease() {
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   const [, [heading = '', version = ''] = []] = [...changelog.matchAll(/^## \[(\S+)\]/gm)];
   const commit = commitOf(version);
   if (!commit) throw new Error(`This clone does not have release ${version}: git fetch --tags --unshallow`);
-  return { commit, changes: changelog.split(heading)[0] };
+  return { commit, changes: changelog.split(heading)[0] ?? '' };
+}
+
+/** A file as a commit has it, or an empty text. */
+export function fileAt(commit: string, path: string): string {
+  return git('ls-tree', commit, path) ? git('show', `${commit}:${path}`) : '';
 }
 
 /** A version as far as a change of it may break something (semver, 4 and 8). */
@@ -32,7 +37,7 @@ const breakingPart = (version = '') => /^(0\.)?\d+/.exec(version)?.[0];
 
 /** Its sources in a folder of their own, with packages that fit, and what the changelog says since. */
 export async function checkOutLastRelease() {
-  const { commit, changes = '' } = findLastRelease();
+  const { commit, changes } = findLastRelease();
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-release-'));
   await shell(`git ${GIT.join(' ')} archive ${commit} | tar -x -C ${folder}`);
   const [theirs, ours] = [folder, ROOT].map(

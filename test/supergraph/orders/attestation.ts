@@ -1,4 +1,5 @@
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+// Recipe 0.6.0: the release that changed it last.
+import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 
 /** Where the attestations of captchas come from, and which of them are for this service. */
 export interface AttestationConfig {
@@ -27,11 +28,30 @@ const CLAIMS = ['iss', 'aud', 'action', 'assurance', 'captcha_id', 'jti', 'iat',
 /** jose's codes for a token that is wrong. Any other error is about the keys, and says nothing about the token. */
 const WRONG_TOKEN = /^ERR_(JWT_|JWS_|JOSE_(ALG_NOT_ALLOWED|NOT_SUPPORTED)|JWKS_(NO|MULTIPLE)_MATCHING_KEY)/;
 
+type Verify = (token: string, action: string, person: string) => Promise<Proof | 'INVALID' | 'EXPIRED'>;
+
 /**
- * Verifies tokens for this action and person. Rejects if the keys cannot be fetched, or if one is not known and was looked for within
- * the last 30 s: never take that for a proof, and let the client try again.
+ * Verifies tokens for this action and person, of one issuer or several, such as one in each region. Rejects if the keys cannot be
+ * fetched, or if one is not known and was looked for within the last 30 s: never take that for a proof, and let the client try again.
  */
-export function createVerifier({ jwksUrl, issuer, audience, subject }: AttestationConfig) {
+export function createVerifier(...issuers: readonly AttestationConfig[]): Verify {
+  const verifiers = new Map(issuers.map((config) => [config.issuer, createVerifierOf(config)]));
+  return async (token, action, person) => {
+    if (token.length > MAX_LENGTH) return 'INVALID';
+    return verifiers.get(claimedIssuer(token))?.(token, action, person) ?? 'INVALID';
+  };
+}
+
+/** Not verified yet: it only chooses the keys, and that issuer's verifier accepts no other. */
+function claimedIssuer(token: string): string {
+  try {
+    return decodeJwt(token).iss ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function createVerifierOf({ jwksUrl, issuer, audience, subject }: AttestationConfig): Verify {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
   // Nothing of this is up to the token (RFC 8725).
   const pinned = { algorithms: ['ES256'], typ: 'captcha-attestation+jwt', issuer, audience };
@@ -45,8 +65,7 @@ export function createVerifier({ jwksUrl, issuer, audience, subject }: Attestati
     return isForThis && isKnown && typeof jti === 'string' ? { jti, assurance } : 'INVALID';
   }
 
-  return async (token: string, action: string, person: string): Promise<Proof | 'INVALID' | 'EXPIRED'> => {
-    if (token.length > MAX_LENGTH) return 'INVALID';
+  return async (token, action, person) => {
     // While this is so, a key that is not known is not looked for, although it may have been published meanwhile.
     const { coolingDown } = keys;
     try {

@@ -1,3 +1,4 @@
+# Recipe 0.6.0: the release that changed it last.
 """Verifies attestations of captchas, with PyJWT (2.6 or later) and cryptography."""
 
 import json
@@ -93,6 +94,16 @@ def verify(token, action, person, keys, issuer, audience, subject_required=True)
     return claims
 
 
+def verify_any(token, action, person, keys_by_issuer, audience, subject_required=True):
+    """Does the same for several issuers, such as one in each region, with the Keys of each."""
+    try:  # Not verified yet: it only chooses the keys, and `verify` accepts no other issuer with them.
+        issuer = jwt.decode(token[:MAX_LENGTH], options={"verify_signature": False})["iss"]
+        keys = keys_by_issuer[issuer]
+    except Exception as error:
+        raise refusal("INVALID", f"no known issuer: {type(error).__name__}") from None
+    return verify(token, action, person, keys, issuer, audience, subject_required)
+
+
 def refusal(verdict, reason):
     """Makes the error, and logs why. Neither has the token: the `repr` of another error, or its traceback, could."""
     why = f"{type(reason).__name__}: {reason}" if isinstance(reason, Exception) else reason
@@ -102,11 +113,12 @@ def refusal(verdict, reason):
 
 if __name__ == "__main__":
     # Reads lines of JSON with `token`, `action` and `person`, and answers each with a line.
-    jwks_url, issuer, audience = sys.argv[1:]
-    keys = Keys(jwks_url)
+    jwks_url, issuer, audience, *others = sys.argv[1:]
+    all_keys = {issuer: Keys(jwks_url)} | {other: Keys(url) for url, other in zip(others[::2], others[1::2])}
+    of = {"keys_by_issuer": all_keys} if others else {"keys": all_keys[issuer], "issuer": issuer}
     for line in sys.stdin:
         try:
-            answer = verify(**json.loads(line), keys=keys, issuer=issuer, audience=audience)
+            answer = (verify_any if others else verify)(**json.loads(line), **of, audience=audience)
         except Refused as refused:
             answer = str(refused)
         except LookupError:

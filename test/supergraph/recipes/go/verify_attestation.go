@@ -1,3 +1,5 @@
+// Recipe 0.6.0: the release that changed it last.
+
 // Verifies attestations of captchas, with github.com/lestrrat-go/jwx. Copy this file into a package of yours.
 package main
 
@@ -151,6 +153,25 @@ func (v Verifier) Verify(token, action, person string, subjectRequired bool) (*C
 		return nil, refuse(ErrExpired, "its time is over")
 	}
 	return &claims, nil
+}
+
+// Verifiers are those of several issuers, such as one in each region.
+type Verifiers []Verifier
+
+// Verify does the same with the verifier of the issuer that the token names. Not verified yet, the name only chooses the keys: its verifier accepts no other issuer.
+func (all Verifiers) Verify(token, action, person string, subjectRequired bool) (*Claims, error) {
+	var named struct {
+		Issuer string `json:"iss"`
+	}
+	if message, err := jws.ParseString(token[:min(len(token), maxLength)]); err == nil {
+		_ = json.Unmarshal(message.Payload(), &named)
+	}
+	for _, v := range all {
+		if v.Issuer == named.Issuer {
+			return v.Verify(token, action, person, subjectRequired)
+		}
+	}
+	return nil, refuse(ErrInvalid, "it names no known issuer")
 }
 
 func refuse(verdict error, reason string) error {

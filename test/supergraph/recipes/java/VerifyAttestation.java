@@ -1,3 +1,5 @@
+// Recipe 0.6.0: the release that changed it last.
+
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JOSEObjectType;
 import com.nimbusds.jose.JWSAlgorithm;
@@ -136,18 +138,39 @@ public final class VerifyAttestation {
     return claims;
   }
 
+  /** Does the same with the verifier of the issuer that the token names, such as one in each region. */
+  public static Map<String, Object> verifyAny(
+      List<VerifyAttestation> verifiers, String token, String action, String person, boolean subjectRequired)
+      throws Refused, TryAgain, IOException, ParseException {
+    Object named = null;
+    try {
+      // Not verified yet: it only chooses the keys, and its verifier accepts no other issuer.
+      var claims = token.length() > MAX_LENGTH ? null : JWSObject.parse(token).getPayload().toJSONObject();
+      named = claims == null ? null : claims.get("iss");
+    } catch (ParseException error) {
+      // It names none.
+    }
+    for (var verifier : verifiers)
+      if (verifier.issuer.equals(named)) return verifier.verify(token, action, person, subjectRequired);
+    throw new Refused("INVALID", "it names no known issuer");
+  }
+
   /** Reads lines of JSON with {@code token}, {@code action} and {@code person}, and answers each with a line. */
   public static void main(String[] args) throws Exception {
-    var verifier = new VerifyAttestation(new Keys(args[0]), args[1], args[2]);
+    var first = new VerifyAttestation(new Keys(args[0]), args[1], args[2]);
+    var all = args.length > 3 ? List.of(first, new VerifyAttestation(new Keys(args[3]), args[4], args[2])) : List.of(first);
     var lines = new BufferedReader(new InputStreamReader(System.in));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       Map<String, Object> asked = JSONObjectUtils.parse(line);
       boolean required = !Boolean.FALSE.equals(asked.get("subject_required"));
       String token = (String) asked.get("token");
+      String action = (String) asked.get("action");
+      String person = (String) asked.get("person");
       String answer;
       try {
-        answer = JSONObjectUtils.toJSONString(
-            verifier.verify(token, (String) asked.get("action"), (String) asked.get("person"), required));
+        answer = JSONObjectUtils.toJSONString(all.size() > 1
+            ? verifyAny(all, token, action, person, required)
+            : first.verify(token, action, person, required));
       } catch (Refused refused) {
         answer = '"' + refused.getMessage() + '"';
       } catch (TryAgain tryAgain) {
