@@ -142,10 +142,12 @@ const PYTHON: Column = {
   run: 'venv/bin/python main.py',
 };
 
+const MVN: Program = { variable: 'MVN', command: 'mvn', how: 'apt-get install -y maven default-jdk-headless' };
+
 const JAVA: Column = {
   name: 'DGS codegen',
   files: 'java',
-  program: { variable: 'MVN', command: 'mvn', how: 'apt-get install -y maven default-jdk-headless' },
+  program: MVN,
   build: `mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib
     ${each(`java -cp 'lib/*' com.netflix.graphql.dgs.codegen.CodeGenCliKt -w -o $schema -p $schema --type-mapping DateTime=String \
       --type-mapping 'JSONObject=java.util.Map<String,Object>' --type-mapping '_Any=java.util.Map<String,Object>' $schema/schema.graphql`)}
@@ -153,8 +155,21 @@ const JAVA: Column = {
   run: "java -cp 'lib/*:out' Main",
 };
 
+const kotlinc = `java -cp 'lib/*' org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -Werror -cp "$(echo lib/*.jar | tr ' ' :)"`;
+
+const KOTLIN: Column = {
+  name: 'Apollo Kotlin',
+  files: 'kotlin',
+  program: MVN,
+  build: `mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib
+    ${kotlinc} -d out/generate Generate.kt
+    java -cp 'lib/*:out/generate' GenerateKt ${SCHEMAS.join(' ')}
+    ${kotlinc} -d out/main Main.kt ${SCHEMAS.join(' ')}`,
+  run: "java -cp 'lib/*:out/main' MainKt",
+};
+
 /** Those that somebody has to install. */
-export const INSTALLED = [GO, RUST, PYTHON, JAVA];
+export const INSTALLED = [GO, RUST, PYTHON, JAVA, KOTLIN];
 
 /** What can be tried here: what npm brings, and in `npm run test:clients` what is found as well. */
 export const columns = () => [

@@ -50,7 +50,11 @@ async function prepare({ name, files, config, module }: Column): Promise<string>
 
 const rows = readPage('schema/FRONTEND.md').rowsOf('generator', 'newer enum value', 'newer type');
 /** What each cell of the table is for a program. */
-const SEEN: Readonly<Record<string, string>> = { text: 'REVIEW', 'your `default`': 'other' };
+const SEEN: Readonly<Record<string, string>> = {
+  text: 'REVIEW',
+  'your `default`': 'other',
+  '`UNKNOWN__`': 'UNKNOWN__',
+};
 const seen = (cell = '') => SEEN[cell] ?? cell;
 
 /** Runs commands in a folder, with the program of a column and the Node of this process first on PATH. */

@@ -6,7 +6,7 @@ import { INSTALLED } from './columns.ts';
 
 /** `npm run test:clients`: tries what is found, and says how to get the rest. Ends with 1 if no program is there. */
 
-const programs = INSTALLED.flatMap(({ program }) => program ?? []);
+const programs = [...new Set(INSTALLED.flatMap(({ program }) => program ?? []))];
 const missing = programs.filter((program) => !find(program));
 for (const program of missing) process.stderr.write(`${hint(program)}\n`);
 const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/all.config.ts', 'test/clients/'];
