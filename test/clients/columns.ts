@@ -113,7 +113,7 @@ const RELAY: Column = {
   run: 'node main.ts',
 };
 
-const GO: Column = {
+export const GO: Column = {
   name: 'genqlient',
   files: 'go',
   program: { variable: 'GO', command: 'go', how: 'install Go from version 1.26 on' },
@@ -131,7 +131,7 @@ const RUST: Column = {
   run: join(ROOT, 'node_modules/.cache/cargo/debug/clients'),
 };
 
-const PYTHON: Column = {
+export const PYTHON: Column = {
   name: 'ariadne-codegen',
   files: 'python',
   program: { variable: 'PYTHON3', command: 'python3', how: 'apt-get install -y python3-venv' },

@@ -1,17 +1,15 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { buildSchema, Kind, parse, validate } from 'graphql';
 import { afterAll, test } from 'vitest';
 import { operationsOf, readPage } from '../docs/markdown.ts';
 import { deskSdl, shopSdl } from '../supergraph/public-schema.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ROOT } from '../support/process.ts';
-import { find } from '../support/programs.ts';
 import { passOnTo, startUpstream } from '../support/upstream.ts';
 import { type Column, columns, SCHEMAS } from './columns.ts';
+import { sh } from './sh.ts';
 
 /** Generators of code, with every operation of the pages that a schema has, and an answer that is newer than the code. */
 
@@ -57,15 +55,6 @@ const SEEN: Readonly<Record<string, string>> = {
 };
 const seen = (cell = '') => SEEN[cell] ?? cell;
 
-/** Runs commands in a folder, with the program of a column and the Node of this process first on PATH. */
-async function sh(commands: string, cwd: string, { program }: Column): Promise<string> {
-  const found = program && find(program);
-  const paths = [...(found ? [found] : []), process.execPath].map((path) => dirname(path));
-  const env = { ...process.env, PATH: [...paths, process.env['PATH']].join(delimiter) };
-  const { stdout } = await promisify(execFile)('bash', ['-e', '-c', commands], { cwd, env });
-  return stdout;
-}
-
 // Side by side, because half of the time they wait for a registry.
 test.concurrent.for(columns().map((column) => [column.name, column] as const))(
   '%s generates code that compiles, and reads answers of today and newer ones as the page says',
@@ -73,8 +62,8 @@ test.concurrent.for(columns().map((column) => [column.name, column] as const))(
   async ([name, column], { expect }) => {
     const folder = await prepare(column);
     // The error of a command that fails has its stderr.
-    await sh(`exec >&2\n${column.build}`, folder, column);
-    const printed = await sh(`${column.run} ${urls.join(' ')}`, folder, column);
+    await sh(`exec >&2\n${column.build}`, folder, column.program);
+    const printed = await sh(`${column.run} ${urls.join(' ')}`, folder, column.program);
     const [, action, type] = rows.find(([cell]) => cell?.includes(name)) ?? [];
     expect(printed.trim().split('\n')).toEqual([
       'CHALLENGE CaptchaFailed',
