@@ -24,7 +24,7 @@ export function findLastRelease() {
   const [, [heading = '', version = ''] = []] = [...changelog.matchAll(/^## \[(\S+)\]/gm)];
   const commit = commitOf(version);
   if (!commit) throw new Error(`This clone does not have release ${version}: git fetch --tags --unshallow`);
-  return { commit, changes: changelog.split(heading)[0] ?? '' };
+  return { commit, version, changes: changelog.split(heading)[0] ?? '' };
 }
 
 /** A file as a commit has it, or an empty text. */

@@ -7,7 +7,7 @@ import { fileAt, findLastRelease } from './last-release.ts';
 
 /** The recipes that services copy: their line with a version says whether a copy is out of date. */
 
-const { commit, changes } = findLastRelease();
+const { commit, version: last, changes } = findLastRelease();
 /** Undefined until this release has one. */
 const [, released] = /^## \[(\d\S+)\]/m.exec(changes) ?? [];
 const FILES = readPage('schema/README.md')
@@ -15,23 +15,18 @@ const FILES = readPage('schema/README.md')
   .map(([, cell = '']) => /\(\.\.\/(.+)\)/.exec(cell)?.[1] ?? cell);
 
 const LINE = /^.*Recipe (\d+\.\d+\.\d+): .*\n/;
-function read(file: string) {
-  const text = readFileSync(join(ROOT, file), 'utf8').trim();
-  return { text: text.replace(LINE, ''), version: LINE.exec(text)?.[1] ?? '' };
-}
-/** A release before 0.6.0 has no versions. */
-function readFormer(file: string) {
-  const text = fileAt(commit, file);
-  return { text: text.replace(LINE, ''), version: LINE.exec(text)?.[1] ?? '0.0.0' };
-}
+const parse = (text: string) => ({ text: text.trim().replace(LINE, ''), version: LINE.exec(text)?.[1] });
 
 test.each(FILES)(
   '%s has the version of the release that changed it last, and the changelog names the change',
   (file) => {
-    const [own, former] = [read(file), readFormer(file)];
+    const [own, former] = [parse(readFileSync(join(ROOT, file), 'utf8')), parse(fileAt(commit, file))];
     if (own.text === former.text) expect(own.version).toBe(former.version);
     else {
-      expect(own.version.localeCompare(former.version, 'en', { numeric: true })).toBe(1);
+      expect(
+        own.version?.localeCompare(last, 'en', { numeric: true }),
+        `${own.version} is not newer than ${last}`,
+      ).toBe(1);
       expect(own.version).toBe(released ?? own.version);
       expect(changes).toMatch(/recipe/i);
     }
