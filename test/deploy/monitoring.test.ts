@@ -31,8 +31,8 @@ for (const [, name = '', labels = ''] of (await (await fetch(app.metricsUrl)).te
   for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);
   labelsOf.set(name, known);
 }
-/** What Prometheus adds to every series, and the name of an alert that fires. */
-const OF_PROMETHEUS = ['job', 'instance', 'alertname', 'alertstate'];
+/** What Prometheus adds to every series, a region too if the scrape says so, and the name and state of an alert. */
+const OF_PROMETHEUS = ['job', 'instance', 'region', 'alertname', 'alertstate'];
 
 const namesIn = (query: string) => query.match(/\b(?:device_trust|nodejs|process)_\w+|\bup\b/g) ?? [];
 const all = [...ALERTS.map(({ expr }) => expr), ...QUERIES];
