@@ -16,6 +16,7 @@ export type Graph = Awaited<ReturnType<typeof startGraph>>;
 
 export async function startGraph({ sealingKeys }: { readonly sealingKeys?: readonly SealingKey[] } = {}) {
   const supergraph = await startTestSupergraph({
+    hasRegions: true,
     sealingKeys,
     trustedHeaders: {
       subject: 'x-user-id',

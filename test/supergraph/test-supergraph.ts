@@ -42,13 +42,20 @@ interface Options {
   /** The database of the order subgraph; by default it is kept in this process. */
   readonly ordersFile?: string;
   readonly sealingKeys?: Config['sealingKeys'] | undefined;
+  /** Each region has its own services; otherwise the test controls those of all. */
+  readonly hasRegions?: boolean;
 }
 
 /** For the order service, and only on behalf of a person. */
 const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subject: ORDERS_AUDIENCE.subject };
 
 export async function startTestSupergraph(options: Options = {}) {
-  const { trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:', sealingKeys = SEALING_KEYS } = options;
+  const {
+    trustedHeaders = TRUSTED_HEADERS,
+    ordersFile = ':memory:',
+    sealingKeys = SEALING_KEYS,
+    hasRegions = false,
+  } = options;
   const outage = { all: false, captcha: false, widget: false };
   const controls: Controls = { done: [], outage, alter: (answer) => answer };
   const sandbox = await startSandbox({ port: 0 });
@@ -75,18 +82,15 @@ export async function startTestSupergraph(options: Options = {}) {
   const { url, received: asked } = upstream;
   const signer = await createSigner();
   const startSubgraph = (overrides: Partial<Config> = {}) =>
-    startInLiveMode(
-      { ...sandbox.urls, GLB: url },
-      {
-        attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
-        attestationKeys: [signer.attestationKey],
-        routerSecrets: [SECRETS['device-trust']],
-        services: [ORDERS_SERVICE],
-        trustedHeaders,
-        sealingKeys,
-        ...overrides,
-      },
-    );
+    startInLiveMode(hasRegions ? { ...sandbox.urls, GLB: url } : url, {
+      attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
+      attestationKeys: [signer.attestationKey],
+      routerSecrets: [SECRETS['device-trust']],
+      services: [ORDERS_SERVICE],
+      trustedHeaders,
+      sealingKeys,
+      ...overrides,
+    });
   const app = await startSubgraph();
   const users = await startUsers({ secret: SECRETS.users });
   const orders = await startOrders({
