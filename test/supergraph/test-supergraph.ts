@@ -122,7 +122,8 @@ export async function startTestSupergraph(options: Options = {}) {
       const input = { lotNumber: 'any', captchaOutput: 'any', passToken: 'any', genTime: '0' };
       outage.captcha = true;
       await ask(app.graphqlUrl, VERIFY, { input }, subgraphHeaders('device-trust', { id: 'nobody', scopes: '' }));
-      while (!(await isInOutage(app))) await setTimeout(50);
+      // A captcha proceeds once every id is down.
+      while (!(await isInOutage(app)) || (await isAnyWell(app))) await setTimeout(50);
     },
     /** Lets both upstreams live, and waits until our subgraph knows. */
     recover: async () => {
@@ -137,7 +138,13 @@ export async function startTestSupergraph(options: Options = {}) {
   });
 }
 
-async function isInOutage(app: TestApp): Promise<boolean> {
-  const health = (await readMetrics(app)).samples.filter(({ name }) => name === 'device_trust_upstream_health');
-  return health.some(({ labels, value }) => labels['state'] === 'outage' && value === 1);
+const isInOutage = (app: TestApp) => isAny(app, { state: 'outage' });
+const isAnyWell = (app: TestApp) => isAny(app, { state: 'well', service: 'captcha' });
+
+/** Is there an account whose health has these labels? */
+async function isAny(app: TestApp, wanted: Readonly<Record<string, string>>): Promise<boolean> {
+  const { samples } = await readMetrics(app);
+  const isWanted = ({ labels }: (typeof samples)[number]) =>
+    Object.entries(wanted).every(([label, value]) => labels[label] === value);
+  return samples.some((one) => one.name === 'device_trust_upstream_health' && one.value === 1 && isWanted(one));
 }
