@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { prepareCaptcha } from '../../src/captcha/request.ts';
@@ -105,4 +106,24 @@ describe('the question', () => {
     for (const name of ['lot_number', 'captcha_output', 'pass_token'])
       expect(forms[0]?.[name]).not.toBe(forms[1]?.[name]);
   });
+});
+
+test('a probe whose signature is refused makes the next one sign with the other key, even if it is late', () => {
+  const one = captchaProbe(
+    prepareCaptcha({ ...account, captchaKey: 'old', nextCaptchaKey: 'new', baseUrl: 'http://127.0.0.1:9' }),
+  );
+  const keyOf = (body: string) => {
+    const form = new URLSearchParams(body);
+    const signed = (key: string) =>
+      createHmac('sha256', key)
+        .update(form.get('lot_number') ?? '')
+        .digest('hex');
+    return ['old', 'new'].find((key) => signed(key) === form.get('sign_token'));
+  };
+  const refused = { status: 200, json: { ...FAIL, reason: 'illegal sign_token' } };
+  const [first, second] = [one.body(), one.body()];
+  expect(one.classify(refused, first)).toMatchObject({ evidence: 'refused' });
+  const third = one.body();
+  one.classify(refused, second);
+  expect([first, second, third, one.body()].map(keyOf)).toEqual(['old', 'old', 'new', 'new']);
 });

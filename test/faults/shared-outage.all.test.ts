@@ -1,4 +1,9 @@
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { FailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
+import type { Requester } from '../../src/graphql/caller.ts';
+import { openQuotas } from '../../src/upstream/quota.ts';
 import { startRedis } from '../support/redis.ts';
 import { ATTESTING, flood, proceeded, serves, TO_FIRST, unavailable, untilDown, verifyPeople } from './captchas.ts';
 import { pause, startAgainst, startSwitchable, verify } from './support.ts';
@@ -38,4 +43,52 @@ test('twice the passes of both may proceed at one of them, or at both together',
   expect(proceeded(all)).toBeLessThanOrEqual(most + MINIMUM);
   expect(proceeded(all)).toBeGreaterThan(most - 5);
   expect(proceeded(all.slice(0, 100))).toBeGreaterThan(most - 5);
+});
+
+const ANONYMOUS: Requester = { kind: 'anonymous', id: '' };
+
+/** Two budgets with one store, as two replicas have them, and the store as an operator sees it. */
+async function startBudgets() {
+  const redis = await startRedis();
+  onTestFinished(redis.stop);
+  const client = new Redis(redis.url);
+  onTestFinished(() => client.disconnect());
+  const open = async () => {
+    const metrics = { recordQuotaStore: () => {}, recordQuotaExceeded: () => {} };
+    const options = { quotaStoreUrl: redis.url, log: pino({ enabled: false }), metrics };
+    const quotas = await openQuotas({ ...options, eventLoop: { totalLagMs: () => 0 } });
+    onTestFinished(() => quotas.close());
+    return new FailOpenBudget(quotas.counter);
+  };
+  return { client, budgets: [await open(), await open()] as const };
+}
+
+/** How many of so many people without a name proceed, one after the other. */
+async function take(budget: FailOpenBudget, count: number, requester = ANONYMOUS): Promise<number> {
+  let taken = 0;
+  for (let n = 0; n < count; n += 1) taken += Number(await budget.take('a', requester, 0));
+  return taken;
+}
+
+test('the passes of one replica count at another within a second, exactly twice, and a store that loses them lowers nothing', async () => {
+  const { client, budgets } = await startBudgets();
+  const [one, other] = budgets;
+  for (const count of [3, 2]) {
+    for (let n = 0; n < count; n += 1) one.recordPass('a', ANONYMOUS, 0);
+    await pause(1_200);
+  }
+  expect([await take(other, 8), await take(one, 8)]).toEqual([8, 2]);
+  await client.flushall();
+  expect(await take(other, 8)).toBe(2);
+});
+
+test('whoever the store refuses takes nothing of what the replica lets proceed later', async () => {
+  const { client, budgets } = await startBudgets();
+  const [one, other] = budgets;
+  for (let n = 0; n < 5; n += 1) one.recordPass('a', ANONYMOUS, 0);
+  expect([await take(one, 10), await take(other, 20)]).toEqual([10, 0]);
+  // The first ten captchas of a replica are there as before, and after a minute the store begins anew.
+  expect(await take(other, 3, { kind: 'person', id: 'ada' })).toBe(3);
+  await client.flushall();
+  expect(await take(other, 20)).toBe(10);
 });
