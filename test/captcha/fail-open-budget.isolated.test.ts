@@ -128,3 +128,21 @@ test('a service that names its requesters itself takes nothing of the router, an
   expect(await takenBy(service('orders'), 100)).toBe(0);
   expect(await takenBy({ name: 'router', isService: false }, 200)).toBe(40);
 });
+
+test('a captcha that the store refuses is forgotten once: a minute later nobody else is forgotten in its place', async () => {
+  // A real store has a clock of its own. This one knows one pass, and so many that have proceeded.
+  let proceeded = 1;
+  const store = new FailOpenBudget(
+    (prefix) => async (_key, learn) => learn(prefix.endsWith('passed') ? 1 : proceeded, 0),
+  );
+  const take = () => store.take('a', ANONYMOUS, 0);
+  store.recordPass('a', ANONYMOUS, 0);
+  proceeded = 99;
+  expect(await take()).toBe(false);
+  proceeded = 1;
+  vi.advanceTimersByTime(MINUTE / 2);
+  expect(await take()).toBe(true);
+  vi.advanceTimersByTime(MINUTE / 2);
+  // Two may proceed in a minute, and one has.
+  expect([await take(), await take()]).toEqual([true, false]);
+});
