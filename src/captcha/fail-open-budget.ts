@@ -75,14 +75,17 @@ export class FailOpenBudget {
     if (this.#countPasses) await this.#publish(bucket, this.#minuteOf(bucket, now));
     if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
     const minutes = withinHour(this.#minutes.get(bucket) ?? [], now);
-    const limit = FACTOR * Math.max(0, ...minutes.map(({ passes, ofAll }) => Math.max(passes, ofAll)));
+    const ownLimit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
+    const limit = Math.max(ownLimit, FACTOR * Math.max(0, ...minutes.map(({ ofAll }) => ofAll)));
+    const before = this.#proceededIn.get(bucket) ?? 0;
     const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
-    if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= limit) return false;
+    if (!isWithinMinimum && before >= limit) return false;
     this.#proceeded.add(caller, 1);
     // Counted before the store answers, because others ask meanwhile.
     const forget = [countForMinute(this.#proceededIn, bucket), countForMinute(this.#proceededOf, key)];
     const ofAll = await this.#countProceeded?.(bucket, (count) => count);
-    if (isWithinMinimum || ofAll === undefined || ofAll <= limit) return true;
+    // While the store is away, each replica would let as many proceed as all together.
+    if (isWithinMinimum || (ofAll === undefined ? before < ownLimit : ofAll <= limit)) return true;
     for (const one of forget) one();
     this.#proceeded.add(caller, -1);
     return false;

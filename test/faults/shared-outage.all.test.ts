@@ -60,7 +60,7 @@ async function startBudgets() {
     onTestFinished(() => quotas.close());
     return new FailOpenBudget(quotas.counter);
   };
-  return { client, budgets: [await open(), await open()] as const };
+  return { redis, client, budgets: [await open(), await open()] as const };
 }
 
 /** How many of so many people without a name proceed, one after the other. */
@@ -80,6 +80,15 @@ test('the passes of one replica count at another within a second, exactly twice,
   expect([await take(other, 8), await take(one, 8)]).toEqual([8, 2]);
   await client.flushall();
   expect(await take(other, 8)).toBe(2);
+});
+
+test('while the store is away, each replica has the budget of its own passes', async () => {
+  const { redis, budgets } = await startBudgets();
+  const [one, other] = budgets;
+  for (let n = 0; n < 5; n += 1) one.recordPass('a', ANONYMOUS, 0);
+  expect([await take(one, 1), await take(other, 1)]).toEqual([1, 1]);
+  await redis.kill();
+  expect([await take(other, 20), await take(one, 20)]).toEqual([0, 9]);
 });
 
 test('whoever the store refuses takes nothing of what the replica lets proceed later', async () => {
