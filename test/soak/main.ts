@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { company } from './company.ts';
+import { REGIONS_S, regions } from './regions.ts';
 import { bot, type Finding, outage } from './scenarios.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
@@ -12,7 +13,11 @@ const seconds = Number(given ?? (short ? 4 : 60));
 const situations = {
   bot: () => bot(seconds * 1_000),
   outage: () => outage(short ? 5_000 : 10_000),
-  company: () => company(short ? 30 : seconds),
+  company: async () => {
+    // An alert takes minutes.
+    const more = !short && seconds >= REGIONS_S ? [regions()] : [];
+    return (await Promise.all([company(short ? 30 : seconds), ...more])).flat();
+  },
 };
 if (!(seconds >= 1 && seconds <= 86_400) || named.some((name) => !(name in situations))) {
   process.stderr.write(
