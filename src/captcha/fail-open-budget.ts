@@ -117,7 +117,7 @@ type Counter = ReturnType<QuotaStore['counter']>;
 
 const ROUTER: Holder = { name: 'router', isService: false };
 
-/** The caller whose word is taken for the requester: each service, or the router. */
+/** The caller that names the requester: a service, or the router. */
 function scopeOf({ name, isService }: Holder): string {
   return isService ? `${name} ` : '';
 }

@@ -123,7 +123,7 @@ export class CaptchaService implements RunningSlice<Rows> {
 
   /**
    * Are this captcha id and every other id that the audience accepts down? Otherwise a bot could choose an id that is down, and
-   * so avoid challenges. Ids that never worked or are refused are not in use. A new id may work, so it is.
+   * so avoid challenges. Ids that never worked or are refused are not in use. A new id may work, so it counts as in use.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = this.upstream;

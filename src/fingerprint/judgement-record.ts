@@ -56,7 +56,7 @@ const version1 = z.strictObject({
   /** The request id, the event id, the version of the method and the device id. */
   ids: z.tuple([text, text, text, text]),
   ip: text,
-  /** OTHER has neither of the next two. Releases up to 0.4.0 do not open it. */
+  /** OTHER has neither of the next two fields. Releases up to 0.4.0 do not open it. */
   client: z.enum(['ANDROID', 'IOS', 'WEB_H5', 'OTHER']),
   /** Of an app: the name and version of the system, the architecture and the model. */
   mobile: z.tuple([text.nullable(), text.nullable(), text, text]).optional(),

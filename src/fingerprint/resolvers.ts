@@ -118,7 +118,7 @@ export class DeviceRequest {
     const device = this.#devices.get(judgement);
     if (!device) return judgement.sealed;
     const known = this.#sealed.get(judgement);
-    // Errors too, because one request can select one under hundreds of aliases.
+    // An error is kept too, because one request can select it under hundreds of aliases.
     const sealed =
       known ?? this.#parts.judgements.seal(judgementOf(device, this.#context.caller.subject, this.decide(device)));
     this.#sealed.set(judgement, sealed);

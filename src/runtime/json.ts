@@ -169,7 +169,7 @@ export function sizeOf(
       for (const key in next) {
         const inner = next[key];
         characters += measure(key);
-        // Most are texts, which need not wait.
+        // Most values are texts, and a text has no values of its own to visit.
         if (typeof inner !== 'string') open.push(inner);
         else {
           values += 1;

@@ -13,7 +13,7 @@ export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
   { publicKey: 'pk_sandbox_na', secret: 'sk_sandbox_na', region: 'NA' },
   { publicKey: 'pk_sandbox_eu', secret: 'sk_sandbox_eu', region: 'EU' },
   { publicKey: 'pk_sandbox_disabled', secret: 'sk_sandbox_glb', region: 'GLB', forbidden: true },
-  // Its allow-list has another machine alone, and only this machine can reach the sandbox.
+  // Its allow-list names another machine, and only this one can reach the sandbox.
   { publicKey: 'pk_sandbox_allowlist', secret: 'sk_sandbox_glb', region: 'GLB', forbidden: true },
   { publicKey: 'pk_sandbox_glb_2', secret: 'sk_sandbox_glb_2', region: 'GLB' },
   { publicKey: 'pk_sandbox_na_2', secret: 'sk_sandbox_na_2', region: 'NA' },

@@ -192,7 +192,7 @@ export function parseToken(token: string, isUsed: boolean) {
   const delayMs = Number(delay);
   if (delayMs > MAX_DELAY_MS) return undefined;
   const isForOneQuery = once !== undefined;
-  // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
+  // Safe, here and below: the pattern matches no other text, and a token has either an error or a device.
   if (error !== undefined) return { delayMs, deviceName, isForOneQuery, error: Number(error) as ErrorStatus };
   const detail = DEVICES[device as keyof typeof DEVICES];
   const signals = signalsNamed([...(names?.split(',') ?? []), ...(isUsed ? ['TOKEN_EXPIRED'] : [])]);

@@ -33,7 +33,7 @@ const createMemory = () => ({
   usedProofs: createUsedProofs(),
   keys: createKeys(),
 });
-/** With the faults of one region. */
+/** The memory of both services for one region, with its faults. */
 type Memory = ReturnType<typeof createMemory> & { readonly faults: Faults };
 
 /** Starts both services, a server for each region from `port` on; 0 takes free ports. None is left after an error. */

@@ -59,7 +59,7 @@ export class Bulkhead {
     }
   }
 
-  /** Ends a call. One of the queue replaces it with `#inFlight` unchanged, so that no newer call can overtake it. */
+  /** Ends a call. A queued call takes its place, and `#inFlight` stays, so that no newer call can overtake it. */
   release(): void {
     const [first] = this.#callers;
     if (!first) {
@@ -69,7 +69,7 @@ export class Bulkhead {
     const [[operation, queue] = []] = first[1];
     const [next] = queue ?? [];
     if (!operation || !queue || !next) return;
-    // Both to the end, so that callers take turns, and the operations of each.
+    // The caller and the operation move to the end, so that callers take turns, and so do the operations of each.
     moveToEnd(this.#callers, ...first);
     moveToEnd(first[1], operation, queue);
     this.#remove(operation, next);
