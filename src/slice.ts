@@ -12,8 +12,8 @@ import { REGIONS, type Region } from './upstream/settings.ts';
 type ServerRows = typeof SERVER_VARIABLES;
 
 /**
- * One upstream service with everything that the subgraph has for it. `slices.ts` lists all slices; one without any of its
- * variables is off, and then nothing of it exists.
+ * One upstream service with everything that the subgraph has for it. `slices.ts` lists all slices. A slice
+ * without any of its variables is off, and starts nothing.
  */
 export interface Slice<
   Rows extends Table = Table,
@@ -26,7 +26,7 @@ export interface Slice<
   readonly typeDefs: DocumentNode;
   readonly resolvers: NonNullable<GraphQLSchemaModule['resolvers']>;
   readonly variables: Rows;
-  /** The keys of its accounts, without which it cannot be on, and of their quota. */
+  /** The keys of its accounts, which it needs to be on, and of their quota. */
   readonly accounts: Key;
   readonly quota: Key;
   readonly file?: SliceFile<Content, Key>;
@@ -46,13 +46,13 @@ export type SliceOf<Rows extends Table, Content extends FileContent = FileConten
   Extract<keyof Rows, string>
 >;
 
-/** A file that is no secret. It is watched by itself, so that a mistake in it blocks no rotation of secrets. */
+/** A file without secrets. It is watched separately, so that a mistake in it does not block a rotation of secrets. */
 interface SliceFile<Content extends FileContent, Key extends string> {
   /** Its name in metrics and in the fields of the log. */
   readonly name: string;
-  /** Its name in sentences. */
+  /** The name of the file in sentences. */
   readonly title: string;
-  /** The key of its path. */
+  /** The key of the variable with its path. */
   readonly path: Key;
   /** Reads the file, or returns the built-in content without a path. @throws ConfigError with every mistake in it */
   read(path: string | undefined): Content;
@@ -74,7 +74,7 @@ export interface StartOptions<Rows extends Table = Table, Content extends FileCo
   readonly registry: MetricsRegistry;
 }
 
-/** A slice that is on. Its client has health and readiness, and its metrics and log lines. */
+/** A slice that is on. Its client provides health, readiness, metrics and log lines. */
 export interface RunningSlice<Rows extends Table = Table, Content extends FileContent = FileContent> extends PartMaker {
   readonly upstream: Pick<UpstreamClient, 'health' | 'close'>;
   /** Replaces all accounts and secrets at once. Requests in flight keep theirs. */

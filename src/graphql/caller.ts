@@ -25,7 +25,7 @@ export interface Requester {
   readonly id: string;
 }
 
-/** What trusted headers can say of the client. */
+/** The keys of the client's description in trusted headers. */
 export const TRUSTED_KEYS = [
   'accountId',
   'phoneNum',

@@ -38,10 +38,10 @@ function namesIn(source: string) {
   const lexer = new Lexer(new Source(source));
   let parentheses = 0;
   try {
-    // As many as the parser reads.
+    // Reads as many tokens as the parser.
     for (let left = MAX_TOKENS; left > 0 && lexer.advance().kind !== TokenKind.EOF; left -= 1) {
       const { kind, value } = lexer.token;
-      // Unlike `prev`, it is never a comment.
+      // Unlike `prev`, `lastToken` is never a comment.
       const { lastToken } = lexer;
       if (parentheses === 0 && (kind === TokenKind.COLON || kind === TokenKind.PAREN_L)) ambiguous.add(lastToken.value);
       if (kind === TokenKind.PAREN_L) parentheses += 1;

@@ -91,12 +91,12 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
 }
 
 /**
- * The message about a literal of the wrong type, in place of graphql-js's own, which quotes it. Its message about an input
- * object stays, because that names missing fields alone.
+ * The message about a literal of the wrong type, in place of graphql-js's own, which quotes it. graphql-js's message
+ * about an input object stays, because it only names missing fields.
  */
 const expectations = new WeakMap<ASTNode, string>();
 
-/** Reports no error. It records the expected type of each literal, because a validation error has the literal alone. */
+/** Reports no error. It records the expected type of each literal, because a validation error carries only the literal. */
 export function RememberExpectationsRule(context: ValidationContext): ASTVisitor {
   const remember = (name: string, node?: ASTNode): void => {
     const type = context.getInputType();

@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A logger to stdout; `pretty` writes for people, if pino-pretty is there. No call logs a request or a header. */
 export async function createLogger({ level, pretty }: { level: string; pretty: boolean }): Promise<Logger> {
   const limit = new RepeatLimit();
-  // Before the buffer's own listener, so that the last counts get into it.
+  // Registered before the buffer's listener, so that the buffer gets the last counts.
   process.on('exit', () => limit.flush());
   const stream = (pretty && (await openPrettyStream())) || bufferLines(process.stdout);
   return pino({ ...loggerOptions(limit), level }, stream);
@@ -34,7 +34,7 @@ async function openPrettyStream(): Promise<DestinationStream | undefined> {
   }
 }
 
-/** The text of the current second, of which a line differs in its milliseconds alone. */
+/** The text of the current second, to which each line adds its milliseconds. */
 let [second, secondText] = [0, ''];
 
 /** The time as pino's own `isoTime` writes it, in a fifth of the CPU. */
@@ -89,13 +89,13 @@ export function writeOperation(log: Logger, fields: Fields): void {
   stream?.write(`{"level":"info"${isoTime()},${text},"msg":"operation"}\n`);
 }
 
-/** The lines of one cause that are written within a window, and its length. */
+/** How many lines of one cause are written in a window, and the length of the window, in ms. */
 const LINES_PER_CAUSE = 10;
 const WINDOW_MS = 1_000;
 
 /**
- * Limits the lines at `info` and `warn` of one cause in a second: in an outage each operation has one. A cause is the message with `account`
- * and `cause`, which no caller controls. Then a line for each cause counts those left out.
+ * Limits the lines at `info` and `warn` of one cause in a second: in an outage each operation writes a line. A cause is the
+ * message with `account` and `cause`, which no caller controls. A last line of each cause counts the lines left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();
@@ -163,7 +163,7 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
   };
 }
 
-/** Of SHA-256. */
+/** The block size of SHA-256. */
 const BLOCK_BYTES = 64;
 
 /** The form of a token or a person in the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104). Node's `Hmac` would take more CPU. */

@@ -46,7 +46,7 @@ export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
   readonly caller: string;
-  /** Is the caller a service, which may use up its share alone of what all callers have? */
+  /** Is the caller a service? Services may use only their shares of a limit. */
   readonly isService: boolean;
   /** Starts the span of a call; undefined unless the trace is exported. */
   readonly startCallSpan: OperationSpan['startCallSpan'];

@@ -65,7 +65,7 @@ export type TracingSettings = Values<typeof TRACING_VARIABLES>;
 const FILES = /^OTEL_EXPORTER_OTLP_(TRACES_)?(CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)$/;
 const HEADERS = /^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$/;
 
-/** A sentence for each mistake in what the OTLP exporter reads. No sentence shows a value, which can be a secret. */
+/** A sentence for each mistake in these files and headers. No sentence shows a value, which can be a secret. */
 export function exporterProblems(env: Environment, readFile: (path: string) => string): string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (!value) return [];
@@ -83,7 +83,7 @@ export function exporterProblems(env: Environment, readFile: (path: string) => s
   });
 }
 
-/** Does an operator turn traces off by the variables of OpenTelemetry for that? */
+/** Do OpenTelemetry's own variables turn traces off? */
 export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = '' }: Environment): boolean {
   return /^\s*true\s*$/i.test(OTEL_SDK_DISABLED) || /^\s*none\s*$/i.test(OTEL_TRACES_EXPORTER);
 }

@@ -23,7 +23,7 @@ import type { TracingSettings } from './settings.ts';
 
 export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 
-/** The span of one operation. Of the client's own text it has the name of the operation alone. */
+/** The span of one operation. The name of the operation is its only text of the client's own. */
 export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
 /** The target of a call without its ids: the template of the path has names in their place. */

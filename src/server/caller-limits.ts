@@ -6,7 +6,7 @@ import { SharedCount, sharesOf } from '../runtime/shares.ts';
 
 /** The part of a shared capacity that one request or connection has reserved. */
 export interface Reservation {
-  /** Takes this much more. False, and nothing is taken, if its caller may not hold so much at the moment. */
+  /** Takes this amount. Returns false, and takes nothing, if the caller's share has no room now. */
   take(amount: number): boolean;
   release(): void;
 }
@@ -14,14 +14,14 @@ export interface Reservation {
 /** Opens an empty reservation for a caller. */
 export type Reserve = (caller: CallerClass) => Reservation;
 
-/** A capacity that all callers share, of which services may hold their shares. */
+/** A capacity for all callers. Services may hold only their shares of it. */
 export function shareCapacity(total: number, hasRouter: () => boolean): Reserve {
   const held = new SharedCount();
   return (caller) => {
     let taken = 0;
     return {
       take: (amount) => {
-        // Always for several services, because another one may be added by a rotation.
+        // Always the shares of several services, because a rotation may add a service.
         if (!held.hasRoom(total, sharesOf(total, { hasRouter: hasRouter(), services: 2 }), caller, amount))
           return false;
         taken += amount;
@@ -70,7 +70,7 @@ export function limitConnections(
 ): (socket: Socket, caller: CallerClass) => boolean {
   const reserve = shareCapacity(limit, hasRouter);
   let open = 0;
-  /** Those of them without a caller yet, the oldest first. */
+  /** The open connections without an operation, the oldest first. */
   const withoutOperation = new Set<Socket>();
   const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
   server.maxConnections = limit;

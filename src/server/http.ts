@@ -13,7 +13,7 @@ const MAX_SENT_AS_TEXT = 65_536;
 
 /** Minimum bytes charged per chunk of a body. */
 const BYTES_PER_PIECE = 256;
-/** A body may have this many chunks of any size. More must average `BYTES_PER_PIECE`, as each takes microseconds. */
+/** A body with more chunks than this must average `BYTES_PER_PIECE`, because each chunk takes microseconds. */
 const MAX_SMALL_PIECES = 4_096;
 /** Bytes of memory for each value and key of a parsed body. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;

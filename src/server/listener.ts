@@ -18,7 +18,7 @@ const JITTER = 0.2;
 const SWEEP_INTERVAL_MS = 50;
 /** Pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
-/** This many headers are refused: Node drops any beyond. Without a limit a head takes nine times its 16 KiB. */
+/** A request with this many headers is refused, because Node drops further ones. Unlimited, a head takes nine times its 16 KiB. */
 const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to bytes that are not HTTP, in ms. */
 const LINGER_MS = 2_000;
@@ -121,7 +121,7 @@ export class Listener {
     if (this.#ended.has(socket)) return;
     const hasTooMany = request.rawHeaders.length >= 2 * MAX_HEADERS;
     const isHttp10 = request.httpVersion !== '1.1';
-    // Its clients know no interim responses (RFC 9110, section 15.2), so one that closes its side counts as gone.
+    // HTTP/1.0 has no interim responses (RFC 9110, section 15.2), so a client that closes its side counts as gone.
     if (isHttp10) socket.allowHalfOpen = false;
     // A proxy of HTTP/1.0 does not know where this request ends, so the next bytes may be another client's (RFC 9112, section 6.1).
     if (hasTooMany || (isHttp10 && request.headers['transfer-encoding'] !== undefined)) {
@@ -136,7 +136,7 @@ export class Listener {
     this.#handle(request, response);
   }
 
-  /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of it is read or executed. */
+  /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of the socket is read or executed. */
   #refuse(code: string | undefined, socket: Socket): void {
     this.#ended.add(socket);
     socket.pause();
@@ -161,7 +161,7 @@ export class Listener {
     this.#metrics?.recordRefusal('BAD_REQUEST');
   }
 
-  /** Counts a request until its answer is sent. False, with the connection closed, if too many are unanswered. */
+  /** Counts a request until its answer is sent. If too many are unanswered, closes the connection and returns false. */
   #admit(last: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = last;
     const requests = this.#requests.get(socket) ?? { unanswered: 0, last };

@@ -70,7 +70,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   const skipsApollo = plugins.length === 0;
   const { hasRouter } = callers;
   const reserveBody = shareCapacity(MAX_BYTES_IN_FLIGHT, hasRouter);
-  // A service may hold a quarter of it, which has to fit the largest answer.
+  // The largest answer has to fit into the share of a service, a quarter.
   const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, options.maxAnswerBytes * 4), hasRouter);
   const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
   /** The operations without a line in the log so far. */
@@ -88,7 +88,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     },
   });
 
-  /** Answers an orchestrator's probe, on either port. False, with nothing sent, for any other path. */
+  /** Answers an orchestrator's probe, on either port. For any other path, sends nothing and returns false. */
   function answerProbe(path: string, response: ServerResponse): boolean {
     if (path === '/healthz') sendText(response, 200, 'alive');
     else if (path !== '/readyz') return false;
@@ -203,7 +203,7 @@ function refuse(response: ServerResponse, error: unknown, { log, metrics }: Tele
     metrics.recordRefusal(error.code);
     sendRefusal(response, error);
   } else if (!response.destroyed) {
-    // Otherwise the client disconnected while it sent the request, which is not our failure.
+    // A destroyed response means that the client disconnected while it sent the request, which is not our failure.
     metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
     sendRefusal(response, refusal(500, 'INTERNAL_SERVER_ERROR'));

@@ -22,8 +22,8 @@ import { quotaLimits } from '../upstream/settings.ts';
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 
 /**
- * The source of the scopes of a request without a service's secret: a header about the person, none at all, or undefined if
- * scopes are not enforced. Those of a service are its own.
+ * The header with the scopes of a request that has no service's secret; without a header it has none. Undefined if scopes are
+ * not enforced. The scopes of a service are in its entry.
  */
 export function scopesOfRouter({ trustedHeaders, services }: Pick<ServerSettings, 'trustedHeaders' | 'services'>) {
   if (trustedHeaders?.scopes !== undefined) return { header: trustedHeaders.scopes };

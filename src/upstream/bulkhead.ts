@@ -14,7 +14,7 @@ export class Bulkhead {
   /** By caller, in the order of turns. */
   readonly #callers = new Map<string, Queues>();
 
-  /** @param maxQueue by default `maxInFlight`: a call then waits for the end of one other call, which is within its deadline */
+  /** @param maxQueue by default `maxInFlight`: a queued call then waits for about one other call, so it can meet its deadline */
   constructor(maxInFlight: number, maxQueue = maxInFlight) {
     this.maxInFlight = maxInFlight;
     this.#maxQueue = maxQueue;
@@ -33,7 +33,7 @@ export class Bulkhead {
     return this.#inFlight >= this.maxInFlight && this.#queued >= this.#maxQueue;
   }
 
-  /** Admits a call if it need not wait. Then `release` ends it. */
+  /** Admits a call if it need not wait. End it with `release`. */
   tryEnter(): boolean {
     if (this.#inFlight >= this.maxInFlight) return false;
     this.#inFlight += 1;
@@ -59,7 +59,7 @@ export class Bulkhead {
     }
   }
 
-  /** Ends a call. A queued call takes its place, and `#inFlight` stays, so that no newer call can overtake it. */
+  /** Ends a call. A queued call takes its place, with `#inFlight` unchanged, so that no newer call can overtake it. */
   release(): void {
     const [first] = this.#callers;
     if (!first) {
@@ -69,7 +69,7 @@ export class Bulkhead {
     const [[operation, queue] = []] = first[1];
     const [next] = queue ?? [];
     if (!operation || !queue || !next) return;
-    // The caller and the operation move to the end, so that callers take turns, and so do the operations of each.
+    // Both go to the end: callers take turns, and so do the operations of a caller.
     moveToEnd(this.#callers, ...first);
     moveToEnd(first[1], operation, queue);
     this.#remove(operation, next);
@@ -78,8 +78,8 @@ export class Bulkhead {
   }
 
   /**
-   * Makes room by dropping the newest call of the busiest caller, or of the busiest operation of this caller. False if neither has more
-   * queued calls than this operation.
+   * Makes room by dropping the newest call of the busiest caller, or of the busiest operation of this caller. Returns false
+   * if neither has more queued calls than this operation.
    */
   #makeRoomFor(operation: Operation): boolean {
     const sizeOf = (queues: Queues) => [...queues.values()].reduce((sum, { size }) => sum + size, 0);

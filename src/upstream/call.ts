@@ -14,7 +14,7 @@ export const CLIENT_HEADERS = {
 export interface Account {
   /** Its public id, which is no secret. */
   readonly id: string;
-  /** Each region has a bulkhead of its own: the failure of one must not affect another. Undefined if its service has none. */
+  /** Each region has a bulkhead of its own, because it can fail alone. Undefined if the service has no regions. */
   readonly region?: string | undefined;
   /** Scheme, host and port. */
   readonly origin: string;
@@ -23,7 +23,7 @@ export interface Account {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The total weight of all responses to one GraphQL request, in bytes. A documented one weighs 8 KB at most. */
+/** The total weight of all responses to one GraphQL request, in bytes. A documented response weighs 8 KB at most. */
 export const MAX_RESPONSES_WEIGHT = 2 * 1024 * 1024;
 
 /** The limits that the upstream calls of one GraphQL request share, and the recorder of that request. */

@@ -40,7 +40,7 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   readonly onCall?: () => void;
 }
 
-/** The options that each service gets alike, with its own name and quota. */
+/** The options of a service that do not depend on its kind, with its name and quota. */
 export type SharedOptions = Omit<
   UpstreamOptions<never>,
   'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs' | 'onCall'
@@ -49,7 +49,7 @@ export type SharedOptions = Omit<
   readonly counter: QuotaStore['counter'] | undefined;
 };
 
-/** A call without an answer starts probes after half of its deadline, or after this if it is sooner, in ms. */
+/** A call without an answer starts probes after this many ms, or after half of its deadline if that is sooner. */
 const MAX_PROBE_AFTER_MS = 700;
 
 /** The client of one upstream service, with its sockets and a bulkhead for each region. It opens sockets as requests need them. */
@@ -85,7 +85,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     this.health.replace(this.#probesOf(accounts));
   }
 
-  /** Sends one request. Its evidence, or the error of `post` or `read`, goes into the health of its account. */
+  /** Sends one request, and updates the health of its account by the evidence or the error. */
   async call<Result>(request: UpstreamRequest, read: Read<Reading<Result>>): Promise<Result> {
     const { id } = request.account;
     try {
@@ -93,7 +93,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       const health = this.health.find(id);
       if (evidence === 'well') health?.recordResponse();
       else if (evidence === 'failed' || evidence === 'refused') this.health.requestProbe(id);
-      // This call has shown nothing, so the next one may be half-open again.
+      // This call has shown nothing, so the next call may be half-open.
       if (evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
       return result;
     } catch (error) {
@@ -104,10 +104,9 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /**
-   * Sends one request, at most once: a second one would be a new event upstream. A connection that could not be made is tried a
-   * second time, because nothing was sent.
+   * Sends one request, at most once, because each is a new event upstream. Only a failed connection is tried again.
    *
-   * @param read reads the response; its error is that of the call
+   * @param read reads the response; its errors become the call's
    * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
    */
   async post<Result extends Evident>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {

@@ -22,13 +22,13 @@ export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'limited
 
 export interface HealthStatus {
   readonly state: HealthState;
-  /** Has the account worked in this process? One that never did is misconfigured, however it fails. */
+  /** Has the account worked in this process? An account that never has is misconfigured, however it fails. */
   readonly hasWorked: boolean;
   /** Have neither probes nor calls shown anything yet? */
   readonly isNew: boolean;
   /** The problem, for the log; empty without one. It is the code of the service's exception, if there is one. */
   readonly reason: string;
-  /** Does the look-up say that there is no such host? Then that is the reason. */
+  /** Is the reason that the look-up finds no such host? */
   readonly isHostUnknown: boolean;
   /** How many outages were confirmed so far. */
   readonly outages: number;
@@ -50,7 +50,7 @@ type Row = Readonly<Partial<Record<HealthState, HealthState>>>;
 
 const always = (state: HealthState): Row => ({ unknown: state, well: state, refused: state, outage: state });
 
-/** The next state for each state. Where there is none, the evidence changes nothing. */
+/** The next state for each state. A state that is not listed stays. */
 const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
   well: always('well'),
   refused: always('refused'),

@@ -118,7 +118,7 @@ export class Prober {
     else if (this.#account.isRefused()) this.#wake();
   }
 
-  /** The same, unless a probe was sent within the last second. */
+  /** Calls `start`, unless a probe was sent within the last second. */
   startIfStale(): void {
     if (!this.#isRunning && performance.now() - this.#lastSentAt >= USUAL_INTERVAL_MS) this.start();
   }

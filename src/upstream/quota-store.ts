@@ -6,7 +6,7 @@ import { propertiesOf } from '../runtime/json.ts';
 import type { EventLoop } from './deadline.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 
-/** How long a call waits for its count, and at most while this process itself is late, in ms. */
+/** How long a call waits for its count, and the maximum if this process itself is late, in ms. */
 const [COUNT_TIMEOUT_MS, MAX_COUNT_TIMEOUT_MS] = [50, 500];
 /** A shorter lag of this process, in ms, excuses no late answer of the store. */
 const MIN_LAG_MS = 5;
@@ -28,9 +28,9 @@ interface Options {
 }
 
 /**
- * Connects to a Valkey or Redis where all replicas count. It is away from the first count that fails until every count that
- * failed succeeds: a connection can stand while every count is refused, and a node of a cluster refuses some of them. So a
- * probe is a count of nothing with the key that failed. It never rejects because of the store.
+ * Connects to a Valkey or Redis where all replicas count. The store is away from the first failed count until every key that
+ * failed can be counted again. An open connection proves nothing: a store can refuse every count, and a node of a cluster
+ * refuses some. So a probe counts 0 calls with the key that failed. The store never makes this reject.
  */
 export async function openQuotaStore(url: string, { log, metrics, eventLoop }: Options) {
   const [{ Redis }, limiters] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
@@ -48,12 +48,12 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     disableClientInfo: true,
   });
   let connectionError = DISCONNECTED;
-  /** Is the database of this connection selected? If the client cannot select it, it goes on in another one. */
+  /** Is the database of this connection selected? A client that cannot select it goes on in another database. */
   let isSelected = /^\/?0*$/.test(pathname);
   const hasDatabase = !isSelected;
   let isRefused = false;
   const waitUntilSelected = async () => {
-    // The client has sent its SELECT before, so the answer to that comes first.
+    // The client has sent its SELECT, whose answer arrives before that of this PING.
     await redis.ping();
     if (isRefused) throw Object.assign(new Error('no database'), { code: 'NO_SUCH_DATABASE' });
     isSelected = true;
@@ -118,7 +118,7 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   let timer: NodeJS.Timeout | undefined;
   let isAnswered = true;
   const probeAll = async () => {
-    // The answers have a second from now on, and are read before the next probe, however late this process is.
+    // Starts the interval anew, so that answers have a whole second and are read even if this process is late.
     timer?.refresh();
     if (isAnswered) {
       isAnswered = false;
@@ -163,7 +163,7 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   };
 }
 
-/** Rejects after the time that an answer has: longer by the lag of this process meanwhile, which is not the store's. */
+/** Rejects once an answer is too late. Lag of this process extends the time, because the store did not cause it. */
 function startPatience(eventLoop: EventLoop) {
   const { promise, reject } = Promise.withResolvers<never>();
   // Nobody may wait for it any more.

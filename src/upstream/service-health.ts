@@ -34,7 +34,7 @@ export class ServiceHealth implements AccountObserver {
     this.replace(options.probes);
   }
 
-  /** Has this service let the process become ready? It stays so: otherwise an outage would take all replicas out of service. */
+  /** Does this service let the process become ready? Stays true: an outage must not take all replicas out of service. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -59,7 +59,7 @@ export class ServiceHealth implements AccountObserver {
     return this.#accounts.values();
   }
 
-  /** Checks every account, unless that is off, until it works. Resolves once `isReady` is true. */
+  /** Probes every account until it works, unless that check is off. Resolves once `isReady` is true. */
   start(): Promise<void> {
     const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
     this.#graceTimer = setTimeout(() => {
@@ -71,7 +71,7 @@ export class ServiceHealth implements AccountObserver {
     return this.#ready.promise;
   }
 
-  /** Replaces all accounts at once, and probes them. One that stays keeps its health. */
+  /** Replaces all accounts at once, and probes them. An account that stays keeps its health. */
   replace(probes: Probes): void {
     const before = this.#accounts;
     this.#accounts = new Map(
@@ -100,7 +100,7 @@ export class ServiceHealth implements AccountObserver {
     return { first: all.slice(0, 1), all, off: [] }[this.#options.upstreamCheck];
   }
 
-  /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays it. */
+  /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays the rollout. */
   #updateReadiness(): void {
     const isObstacle = ({ status: { hasWorked, state } }: AccountHealth) =>
       !hasWorked && (state === 'refused' || !this.#isGraceOver);

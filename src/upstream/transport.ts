@@ -14,13 +14,13 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
-  /** Why the body was not read, although it may hold an answer. The caller has to assume the worst one. */
+  /** Why the body was not read, although it may hold an answer. The caller has to assume the worst answer. */
   readonly unreadable?: string | undefined;
   /** For a 429: how long its account gets no request, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The shortest and the longest pause after a 429, in ms. The shortest one also follows one without a usable `Retry-After`. */
+/** The shortest and the longest pause after a 429, in ms. The shortest pause also applies without a usable `Retry-After`. */
 const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
@@ -32,7 +32,7 @@ const MAX_RAW_LINES = 2_048;
 
 /** The processing cost of one JSON value and of one chunk, in bytes of plain text. */
 const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
-/** Responses up to this weight are free. A documented one weighs 8 KB at most. */
+/** Responses up to this weight are free. */
 const USUAL_WEIGHT = 16_384;
 /** The values of an answer up to this length take negligible time. */
 const UNCOUNTED_BYTES = 2_048;
@@ -44,7 +44,7 @@ const CONNECT_TIMEOUT_MS = 1_500;
 
 /** How long a socket may be idle, in ms: many servers close it after a second or two, and a request that crosses the close is lost. */
 const MAX_IDLE_MS = 500;
-/** The same if the upstream says in `Keep-Alive` that it keeps it longer. A firewall on the way may drop it silently. */
+/** The longest idle time that an upstream can ask for in `Keep-Alive`: a firewall on the way may drop the socket silently. */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
 /** The sockets to one address, opened on demand. The bulkheads limit those in use. */
@@ -250,7 +250,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Names a coding of a body, if it is a plain word; undefined without one. Requests accept none but `identity`. */
+/** Describes the coding of a body; undefined without one. Requests accept only `identity`. */
 function describeCoding(codings: string): string | undefined {
   const coding = codings.split(/[\s,]+/).find((word) => !/^(identity)?$/i.test(word));
   if (coding === undefined) return undefined;
