@@ -150,10 +150,14 @@ function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
 
 const lengthOf = (text: string): number => text.length;
 
-/** The number of values in a JSON value of any depth, plus the length of its texts and keys / `charactersPerUnit`. It stops beyond `most`. */
+/**
+ * The number of values in a JSON value of any depth, plus the length of its texts and keys / `charactersPerUnit`; an object counts as
+ * `perObject` values. It stops beyond `most`.
+ */
 export function sizeOf(
   value: unknown,
   charactersPerUnit: number,
+  perObject = 1,
   most = Number.POSITIVE_INFINITY,
   measure = lengthOf,
 ): number {
@@ -166,6 +170,7 @@ export function sizeOf(
     if (typeof next === 'string') characters += measure(next);
     else if (Array.isArray(next)) for (const item of next) open.push(item);
     else if (isObject(next)) {
+      values += perObject - 1;
       for (const key in next) {
         const inner = next[key];
         characters += measure(key);
@@ -183,7 +188,7 @@ export function sizeOf(
 
 /** The bytes of a value as JSON; infinite, without writing it, if it nests too deep or is far larger than `most`. */
 export function jsonBytes(value: unknown, most: number): number {
-  const least = typeof value === 'string' ? value.length : sizeOf(value, 1, most);
+  const least = typeof value === 'string' ? value.length : sizeOf(value, 1, 1, most);
   if (least > most || nestsTooDeep(value)) return Number.POSITIVE_INFINITY;
   return Buffer.byteLength(JSON.stringify(value));
 }

@@ -193,6 +193,15 @@ describe('the cost of an operation', () => {
     expect(isWithin(cost, variables, { maxCost: total, maxRepresentations: 1 })).toBe(false);
   });
 
+  test('counts an object as four values, unless it is a reference', () => {
+    const cost = of('query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }');
+    // The field, two for each reference, the list, and the references with what is in them.
+    const total = 1 + 2 * 2 + 1 + (1 + 4) + (1 + 2);
+    const variables = { r: [{ '': {} }, [1, 1]] };
+    expect(isWithin(cost, variables, { maxCost: total, maxRepresentations: 2 })).toBe(true);
+    expect(isWithin(cost, variables, { maxCost: total - 1, maxRepresentations: 2 })).toBe(false);
+  });
+
   test('counts a value that the document gives by default', () => {
     const cost = of('query ($r: [_Any!]! = ["a", "b", "c"]) { _entities(representations: $r) { __typename } }');
     expect(isWithin(cost, {}, { maxCost: 1_000, maxRepresentations: 3 })).toBe(true);

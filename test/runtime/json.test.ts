@@ -43,5 +43,9 @@ test.each([
 });
 
 test('a value that is larger than the most is never said to be as large as that', () => {
-  expect([sizeOf([1, 1], 16), sizeOf([1, 1], 16, 2) > 2, sizeOf('x'.repeat(32), 16, 2) > 2]).toEqual([3, true, true]);
+  expect([sizeOf([1, 1], 16), sizeOf([1, 1], 16, 1, 2) > 2, sizeOf('x'.repeat(32), 16, 1, 2) > 2]).toEqual([
+    3,
+    true,
+    true,
+  ]);
 });
