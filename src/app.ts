@@ -17,9 +17,9 @@ import { openUpstreams } from './upstream/shared.ts';
 export type App = Awaited<ReturnType<typeof createApp>>;
 
 interface Options {
-  /** The slices that may be on. Those with accounts are. */
+  /** The slices to start if they have accounts. */
   readonly slices?: readonly Slice[];
-  /** The content of their files, by name; the built-in content by default. */
+  /** The content of the slices' files, by name; the built-in content by default. */
   readonly files?: Readonly<Record<string, FileContent>>;
   /** See `startEventLoopMonitor`. */
   readonly maxDelayMs?: number | undefined;
@@ -36,9 +36,11 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config) : undefined;
+    // Parts of sandbox mode are loaded where they are used.
+    const { startSandbox } = config.upstreamMode === 'sandbox' ? await import('./sandbox/server.ts') : {};
+    const sandbox = await startSandbox?.({ host: config.sandboxHost, port: config.sandboxPort });
     if (sandbox) closers.push(sandbox.stop);
-    /** The settings of slices: those of an operator, or the accounts and keys of the sandbox. */
+    /** The settings of slices: the operator's; in sandbox mode with the sandbox's accounts and keys. */
     const settingsOf = (given: Config): Config => ({ ...given, ...sandbox?.settingsFor(given) });
     metrics.recordContents(hashesOf(config, table));
     metrics.recordReload('secrets', true);
@@ -51,7 +53,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     metrics.watchEventLoop(eventLoop.measuredLagMs);
     const upstreams = await openUpstreams({ settings: config, log, metrics, eventLoop });
     closers.push(upstreams.close);
-    // After the calls are closed: no operation ends without its line, because its call may have been billed.
+    // Waits, once the calls are closed, for the log line of each operation: its calls may have been billed.
     let settle = (): Promise<unknown> => Promise.resolve();
     closers.push(() => settle());
     const running = new Map(
@@ -119,7 +121,3 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     throw error;
   }
 }
-
-// Parts of sandbox mode are loaded where they are used.
-const openSandbox = async ({ sandboxHost: host, sandboxPort: port }: Config) =>
-  (await import('./sandbox/server.ts')).startSandbox({ host, port });

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** The side that has to act on an error: the caller, the operator of the upstream service, or ours. */
+/** The side that has to act on an error: the caller, the operator of the upstream service, or our own. */
 export type Side = 'caller' | 'upstream' | 'operator';
 
 interface Definition {
@@ -13,7 +13,7 @@ interface Definition {
   readonly slice?: string;
 }
 
-/** An error that a retry of the same request repeats, and one after which a retry can succeed. */
+/** A retry of the same request repeats a `permanent` error, and can succeed after a `transient` one. */
 const permanent = (side: Side, message: string): Definition => ({ side, retryable: false, message });
 const ofSlice = (slice: string, message: string): Definition => ({ ...permanent('caller', message), slice });
 const transient = (side: Side, message: string): Definition => ({ side, retryable: true, message });
@@ -76,11 +76,9 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** The codes that a process with these slices can answer with. */
 export function codesOf(slices: readonly string[]): ErrorCode[] {
-  const isPossible = (code: ErrorCode) => {
-    const { slice }: Definition = ERROR_CATALOGUE[code];
-    return slice === undefined || slices.includes(slice);
-  };
-  return Object.keys(ERROR_CATALOGUE).filter(isErrorCode).filter(isPossible);
+  const definitions = Object.entries<Definition>(ERROR_CATALOGUE);
+  const possible = definitions.filter(([, { slice }]) => slice === undefined || slices.includes(slice));
+  return possible.map(([code]) => code).filter(isErrorCode);
 }
 
 /** Is this value a code of the catalogue? A name that every object has, such as `constructor`, is not. */
@@ -123,13 +121,10 @@ export class DeviceTrustError extends GraphQLError {
     const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    try {
-      super(message ?? standard, {
-        extensions: { code, retryable: retryable && override !== false && side !== 'caller' },
-      });
-    } finally {
-      Error.stackTraceLimit = stackTraceLimit;
-    }
+    super(message ?? standard, {
+      extensions: { code, retryable: retryable && override !== false && side !== 'caller' },
+    });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;
@@ -138,7 +133,7 @@ export class DeviceTrustError extends GraphQLError {
   }
 }
 
-/** The error for an invalid argument, without its value. `variable` is where a valid value may be missing. */
+/** The error for an invalid argument, without its value. `variable` names the setting that may lack a valid value. */
 export function badUserInput(argument: string, expected: string, got: string, variable?: string): DeviceTrustError {
   const hint = variable ? ` If it is right, the operator of this subgraph has to add it to ${variable}.` : '';
   const message = `${argument}: expected ${expected}, but got ${got}.${hint}`;

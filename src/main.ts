@@ -163,15 +163,14 @@ function watch<Value>(
 ): void {
   // What is in the environment never changes.
   if (paths.length === 0) return;
-  const useNext = (next: Value) => {
-    use(next);
-    app?.recordReload(name, true);
-  };
   watchConfig(
     first,
     () => stampOf(paths),
     read,
-    useNext,
+    (next) => {
+      use(next);
+      app?.recordReload(name, true);
+    },
     (problems) => {
       app?.recordReload(name, false);
       log?.error({ problems }, refused);

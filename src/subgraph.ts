@@ -7,7 +7,6 @@ import type { Slice } from './slice.ts';
 /** The subgraph of the slices that are on. */
 
 const SHARED = typeDefs('schema.graphql');
-const SCALARS = { DateTime, JSONObject };
 
 /** Its SDL, with the shared scalars and the imported directives that these slices use. */
 export function documentOf(slices: readonly Slice[]): DocumentNode {
@@ -39,15 +38,9 @@ export function withMergedRoots(definitions: readonly DefinitionNode[]): Definit
 }
 
 export function schemaOf(slices: readonly Slice[]) {
-  const document = documentOf(slices);
   const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
-  const resolvers = Object.fromEntries(
-    Object.entries(SCALARS).filter(([name]) =>
-      document.definitions.some((one) => one.kind === Kind.SCALAR_TYPE_DEFINITION && one.name.value === name),
-    ),
-  );
   return buildSchema([
-    { typeDefs: document, resolvers },
+    { typeDefs: documentOf(slices), resolvers: { DateTime, JSONObject } },
     ...slices.map((slice) => ({ typeDefs: nothing, resolvers: slice.resolvers })),
   ]);
 }

@@ -37,10 +37,6 @@ export class CostBudget {
     return this.spent > this.max;
   }
 
-  spend(cost: number): void {
-    this.spent += cost;
-  }
-
   /** May this answer be serialised? That is the expensive part. */
   allows(answer: unknown): boolean {
     const limit = this.max / COST_IN_ANSWER;
@@ -176,12 +172,12 @@ function countList(field: GraphQLField<unknown, { readonly cost: CostBudget }>):
     const list = resolve(source, args, context, info);
     if (!Array.isArray(list) || list.length <= assumed) return list;
     const perItem = info.fieldNodes.reduce((sum, node) => sum + costOfItem(node, info.parentType, info), 0);
-    context.cost.spend((list.length - assumed) * perItem);
+    context.cost.spent += (list.length - assumed) * perItem;
     return context.cost.isOverspent ? [] : list;
   };
 }
 
-/** A field with everything below it. A list has the size that `@listSize` assumes, or 1. */
+/** The cost of a field with everything below it. A list has the size that `@listSize` assumes, or 1. */
 function costOfField(node: FieldNode, parent: GraphQLObjectType, info: DocumentInfo): number {
   const field = definitionOf(node, parent);
   if (!field || !node.selectionSet) return 1;
@@ -189,7 +185,7 @@ function costOfField(node: FieldNode, parent: GraphQLObjectType, info: DocumentI
   return 1 + size * costOfItem(node, parent, info);
 }
 
-/** One object that a field returns, without the field. Of several possible types the most expensive one counts. */
+/** The cost of one object that a field returns. Of several possible types the most expensive one counts. */
 function costOfItem(node: FieldNode, parent: GraphQLObjectType, info: DocumentInfo): number {
   const { selectionSet } = node;
   const type = getNamedType(definitionOf(node, parent)?.type);

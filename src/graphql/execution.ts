@@ -50,7 +50,7 @@ const CHARACTERS_PER_DOCUMENT = 500;
 
 /** Compiling costs a hundred times as much as an execution. */
 const COMPILED_AT_USE = 3;
-/** How many documents may wait to be compiled. The uses of any further one are counted anew. */
+/** How many documents may wait to be compiled. Beyond that, a document's uses are counted anew. */
 const MAX_WAITING = 50;
 
 /** Executes every operation, with or without Apollo Server. */
@@ -78,7 +78,7 @@ export class Execution {
   }
 
   /**
-   * Adds the operation of a valid document, unless it is known: Apollo Server also gets known ones, to trace them. A document
+   * Adds the operation of a valid document, unless it is known: Apollo Server also gets known documents, to trace them. A document
    * with several operations is not kept.
    */
   add(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
@@ -122,7 +122,7 @@ export class Execution {
     dropUndeclared(declared, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and bounds the checks that follow.
-      context.cost.spend(checkCost(cost, variables, this.#limits));
+      context.cost.spent += checkCost(cost, variables, this.#limits);
       checkVariables(declared, variables);
       return undefined;
     } catch (error) {

@@ -127,7 +127,9 @@ async function answerOperation(
   const refusal = documentViolation(query);
   if (refusal) return { status: 400, result: { errors: toErrors([refusal]) } };
   if (!reservation.take(estimateParsedBytes(query))) throw overloaded();
-  const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
+  const received = new HeaderMap(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  if (!isTraced) received.delete(TRACE_HEADER);
+  const http = { method: 'POST', headers: received, search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
     { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },
     { contextValue: context },
@@ -135,15 +137,6 @@ async function answerOperation(
   // Incremental delivery, the other kind, is not enabled.
   if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
   return { status: head.status ?? 200, headers: Object.fromEntries(head.headers), result: body.singleResult };
-}
-
-function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): HeaderMap {
-  const map = new HeaderMap();
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(', ') : value);
-  }
-  if (!isTraced) map.delete(TRACE_HEADER);
-  return map;
 }
 
 /** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */

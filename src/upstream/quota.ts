@@ -1,33 +1,30 @@
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
+import type { Operation } from '../observability/operation.ts';
 import { sharesOf } from '../runtime/shares.ts';
 import type { EventLoop } from './deadline.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 import { openQuotaStore, type QuotaStore } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
 
-/** Who shares a quota: the router, or each service, with the quota that it may have of its own. */
+/** The callers that share a quota. A service may also have a quota of its own. */
 export interface QuotaCallers {
   readonly hasRouter: boolean;
   readonly services: ReadonlyMap<string, QuotaLimits | undefined>;
 }
 
-/** The caller of an operation; the router if it is no service. */
-interface Caller {
-  readonly caller: string;
-  readonly isService: boolean;
-}
+type Caller = Pick<Operation, 'caller' | 'isService'>;
 
 /** A limit for all callers, for all services together, or for one service. A window begins with its first call. */
 interface Limit {
   readonly window: Window;
   readonly ms: number;
   readonly calls: number;
-  /** The holders, in the keys of counts; empty for all callers. */
+  /** The callers that it limits, as a part of the keys of counts; empty for all callers. */
   readonly of: string;
 }
 
-/** The calls left in a window, which ends on the clock of `performance.now()`. A call too many makes it negative. */
+/** The calls left in a window, which ends on the clock of `performance.now()`. `left` is negative after a call too many. */
 interface Rest {
   readonly left: number;
   readonly endsAt: number;
@@ -107,17 +104,17 @@ function createQuota(
   const usedUp = (account: string, all: readonly Limit[]) => all.find((limit) => restOf(account, limit).left <= 0);
 
   /** Refuses a call whose account has used up its quota, before the call enters the queue. */
-  function check(account: string, caller: Caller = ROUTER): void {
+  function check(account: string, caller: Caller): void {
     const limit = usedUp(account, limitsOf(caller));
     if (limit) refuse(account, limit);
   }
 
   return {
     /** Is a limit of this account known to be used up? */
-    isUsedUp: (account: string, caller: Caller = ROUTER) => usedUp(account, limitsOf(caller)) !== undefined,
+    isUsedUp: (account: string, caller: Caller) => usedUp(account, limitsOf(caller)) !== undefined,
     check,
     /** Counts a call that is about to be sent, and refuses it beyond a limit. */
-    take: async (account: string, caller: Caller = ROUTER) => {
+    take: async (account: string, caller: Caller) => {
       check(account, caller);
       for (const limit of limitsOf(caller)) {
         const { left, endsAt } = restOf(account, limit);
@@ -138,8 +135,6 @@ function createQuota(
   };
 }
 
-const ROUTER: Caller = { caller: 'router', isService: false };
-
 interface Options {
   /** redis:// or rediss://, with its user and password, where all replicas count together. Without it each counts alone. */
   readonly quotaStoreUrl: string | undefined;
@@ -149,15 +144,13 @@ interface Options {
 }
 
 /** Opens the store that the quotas of all services share. */
-export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options, callers?: () => QuotaCallers) {
+export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options, callers: () => QuotaCallers) {
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, { ...options, metrics });
-  const nobody: QuotaCallers = { hasRouter: true, services: new Map() };
   return {
     /** The quota of a service; undefined without limits, of all callers or of one. */
     of: (service: string, limits: QuotaLimits | undefined) => {
-      const known = callers ?? (() => nobody);
-      const hasLimit = limits !== undefined || [...known().services.values()].some((own) => own !== undefined);
-      return hasLimit ? createQuota(service, limits ?? {}, known, metrics, store) : undefined;
+      const hasLimit = limits !== undefined || [...callers().services.values()].some((own) => own !== undefined);
+      return hasLimit ? createQuota(service, limits ?? {}, callers, metrics, store) : undefined;
     },
     /** Makes counters for a prefix of keys and a window in seconds; undefined without a store. */
     counter: store?.counter,

@@ -56,7 +56,10 @@ async function startBudgets() {
   const open = async () => {
     const metrics = { recordQuotaStore: () => {}, recordQuotaExceeded: () => {} };
     const options = { quotaStoreUrl: redis.url, log: pino({ enabled: false }), metrics };
-    const quotas = await openQuotas({ ...options, eventLoop: { totalLagMs: () => 0 } });
+    const quotas = await openQuotas({ ...options, eventLoop: { totalLagMs: () => 0 } }, () => ({
+      hasRouter: true,
+      services: new Map(),
+    }));
     onTestFinished(() => quotas.close());
     return new FailOpenBudget(quotas.counter);
   };

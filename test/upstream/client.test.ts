@@ -64,7 +64,10 @@ describe('a call is reported once, with its span', () => {
 });
 
 const { log, metrics, eventLoop } = serviceOptions();
-const quotas = await openQuotas({ quotaStoreUrl: undefined, eventLoop, log, metrics });
+const quotas = await openQuotas({ quotaStoreUrl: undefined, eventLoop, log, metrics }, () => ({
+  hasRouter: true,
+  services: new Map(),
+}));
 const quota = quotas.of('test', { perDay: 2 });
 
 test.each<[string, TestOptions]>([

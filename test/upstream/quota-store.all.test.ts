@@ -47,6 +47,7 @@ async function judge(app: TestApp, count: number): Promise<Record<string, number
 
 const KEY = 'device-trust:fingerprint:day:pk_sandbox_glb';
 const PROBE_KEY = 'device-trust:probe';
+const ROUTER = { caller: 'router', isService: false };
 /** Reads the store as an operator would. */
 function clientOf({ url }: { readonly url: string }): Redis {
   const client = new Redis(url);
@@ -220,14 +221,10 @@ describe('a store that goes away', () => {
     onTestFinished(redis.stop);
     const reports: boolean[] = [];
     const metrics = { recordQuotaStore: (isAway: boolean) => reports.push(isAway), recordQuotaExceeded: () => {} };
-    const quotas = await openQuotas({
-      quotaStoreUrl: redis.url,
-      log: pino({ enabled: false }),
-      metrics,
-      eventLoop: { totalLagMs: () => 0 },
-    });
+    const options = { quotaStoreUrl: redis.url, log: pino({ enabled: false }), eventLoop: { totalLagMs: () => 0 } };
+    const quotas = await openQuotas({ ...options, metrics }, () => ({ hasRouter: true, services: new Map() }));
     onTestFinished(quotas.close);
-    const taken = quotas.of('fingerprint', { perDay: 9 })?.take('pk_sandbox_glb');
+    const taken = quotas.of('fingerprint', { perDay: 9 })?.take('pk_sandbox_glb', ROUTER);
     for (const end = performance.now() + 1_500; performance.now() < end; );
     await taken;
     expect([reports, await clientOf(redis).get(KEY)]).toEqual([[], '1']);
