@@ -1,5 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
+import { liveConfig } from '../support/app.ts';
 import { times } from '../support/times.ts';
 import {
   ATTESTING,
@@ -17,6 +18,8 @@ import { startBoth, verify } from './support.ts';
 /** Who gets what may proceed in an outage: people, the people of a network, and whoever is neither; `test/server/trusted-headers.test.ts` has who is which. */
 
 const ROUTER = { 'router-authorization': 'the-secret-of-the-router' };
+const ORDERS = { name: 'orders', secret: 'the-secret-of-orders', scopes: [] };
+const DESK = { name: 'desk', secret: 'the-secret-of-the-desk', scopes: [] };
 type Headers = Readonly<Record<string, string>>;
 type Metadata = NonNullable<Config['trustedHeaders']>['metadata'];
 const ADDRESS: Metadata = { ipAddr: { header: 'x-client-ip' } };
@@ -27,10 +30,11 @@ const from = (address: string): Headers => ({ ...ROUTER, 'x-client-ip': address 
 /** An app behind a router that names the person, the address or both. */
 async function start(context: TestContext, { subject, metadata }: { subject?: string; metadata?: Metadata }) {
   const trustedHeaders = { subject, scopes: undefined, metadata };
-  const more = { ...ATTESTING, routerSecrets: [ROUTER['router-authorization']], trustedHeaders };
+  const more = { ...ATTESTING, routerSecrets: [ROUTER['router-authorization']], services: [ORDERS], trustedHeaders };
   const { upstream, app } = await startBoth(context, serves, 3_000, more);
   return {
     app,
+    rotate: (services: Config['services']) => app.rotate(liveConfig(upstream.url, { ...more, services })),
     /** The service fails, and the process knows it. Whoever asks meanwhile is nobody, so nothing is taken. */
     goDown: async () => {
       upstream.fail(unavailable);
@@ -62,5 +66,15 @@ describe.concurrent('in an outage', () => {
     expect(attested(await ask(5, (n) => nameOf(`${n + 2}`)))).toBe(5);
     // Nobody that a header names.
     expect(proceeded(await ask(5, () => ROUTER))).toBe(0);
+  });
+
+  test('a service has half of the first ten captchas, and a quarter from the rotation on that adds another service', async (context) => {
+    const { rotate, goDown, ask } = await start(context, NAMED);
+    await goDown();
+    const byOrders = (n: number): Headers => ({ authorization: `Bearer ${ORDERS.secret}`, 'x-user-id': `${n}` });
+    rotate([ORDERS, DESK]);
+    expect(proceeded(await ask(8, byOrders))).toBe(2);
+    rotate([ORDERS]);
+    expect(proceeded(await ask(8, byOrders))).toBe(5 - 2);
   });
 });
