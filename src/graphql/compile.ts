@@ -21,20 +21,17 @@ interface Candidate {
 }
 
 /**
- * Would graphql-jit answer this operation as graphql-js does? It is used for the plain queries that routers send:
+ * Would graphql-jit answer this operation as graphql-js does? Yes, for the plain operations that routers send, which have
  *
- * - graphql-jit's queue for mutations keeps a request in memory until a full garbage collection. A mutation of a single field
- *   needs no queue, so it is compiled as a query.
- * - Of several fields that set their parent to null, graphql-js reports the first, and graphql-jit all. A single root
- *   field is alone.
- * - Directives change the order of the fields of its answers.
- * - A default of a variable can turn out to be wrong only while the operation is executed.
- * - It writes literals into its code, where a caller's text, or an enum word in an `_Any`, could run. It can lose
- *   a variable inside one.
- * - It writes the names of answers into its code as well, and confuses two that become equal when joined by `_`. So
- *   the only alias may be that of the root field, in letters and digits.
- * - Names that every object has, such as `constructor`, break it.
- * - It inlines fragments: where each spreads the next one twice, the code would double with each.
+ * - one root field: of several fields that set their parent to null, graphql-js reports the first, and graphql-jit all;
+ * - no directive: graphql-jit answers with the fields in another order;
+ * - no default of a variable: a wrong default shows only while the operation is executed;
+ * - no text, list or object as a literal, and no unknown enum value: graphql-jit writes literals into its code, where a
+ *   caller's text could run, and can lose a variable inside a literal;
+ * - no alias but that of the root field, in letters and digits: graphql-jit writes aliases into its code, and confuses two
+ *   paths that are equal when joined by `_`;
+ * - no name that every object has, such as `constructor`: graphql-jit fails at such a name;
+ * - no fragment that is spread twice: graphql-jit inlines fragments, so the code could double with each fragment.
  */
 export function canBeCompiled(schema: GraphQLSchema, { document, definition, cost }: Candidate): boolean {
   const size = cost.variables.reduce((sum, { perReference }) => sum + perReference, cost.fixed);
@@ -71,6 +68,7 @@ function isPlainValue(value: ValueNode, schema: GraphQLSchema): boolean {
 }
 const PLAIN_VALUES = new Set<string>(['Variable', 'IntValue', 'FloatValue', 'BooleanValue']);
 
+/** A mutation is compiled as a query: graphql-jit's queue for mutations keeps a request in memory until a full garbage collection. */
 export function compile(schema: GraphQLSchema, { document, definition }: Candidate) {
   const isQuery = definition.operation === 'query';
   const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };

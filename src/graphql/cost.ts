@@ -79,9 +79,13 @@ interface VariableCost {
 }
 
 /**
- * The cost of an operation of a valid document. One unit is a selected field, an object of a list, or a value that a root
- * field takes from a variable, where every 16 characters count, and an object as four values. A list has the size that `@listSize` assumes. Of the types that a
- * union or an interface can have, the most expensive one counts. A field counts although `@skip` may leave it out.
+ * The cost of an operation of a valid document, which is the sum of
+ *
+ * - 1 for a selected field, although `@skip` may leave it out;
+ * - 1 for each object of a list, which has the size that `@listSize` assumes;
+ * - 1 for each value, 4 for each object, and 1 for every 16 characters of a variable in an argument of a root field.
+ *
+ * Of the types of a union or an interface, the most expensive one counts.
  */
 export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectType, info: DocumentInfo): OperationCost {
   const variables = new Map<string, VariableCost>();

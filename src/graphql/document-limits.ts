@@ -20,7 +20,7 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
     new DeviceTrustError(code, { message: `The document has ${flaw}.` });
   if (Buffer.byteLength(source) > MAX_BYTES || source.split(LINE_END, MAX_LINES + 1).length > MAX_LINES)
     return violation('GRAPHQL_PARSE_FAILED', `more than 64 KiB or ${MAX_LINES} lines`);
-  const { longestName, sameName, fragments } = namesIn(source);
+  const { longestName, sameName, fragments } = countNames(source);
   if (longestName > MAX_NAME_LENGTH)
     return violation('GRAPHQL_PARSE_FAILED', `a name of more than ${MAX_NAME_LENGTH} characters`);
   if (sameName > MAX_SAME_NAME)
@@ -29,9 +29,15 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
   return undefined;
 }
 
-/** The length of the longest name, how often the name `fragment` occurs, and how often the most frequent field with an alias or arguments does. */
-function namesIn(source: string) {
-  const names = { longestName: 0, sameName: 0, fragments: 0 };
+function countNames(source: string) {
+  const names = {
+    /** The length of the longest name. */
+    longestName: 0,
+    /** The uses of the most frequent name, among aliases and fields with arguments. */
+    sameName: 0,
+    /** The uses of the name `fragment`. */
+    fragments: 0,
+  };
   /** The uses of each name as an alias or a field, and the names that can conflict. */
   const uses = new Map<string, number>();
   const ambiguous = new Set<string>();

@@ -4,7 +4,7 @@ import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 /** Measures the lag of this process. */
 export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
 
-/** A shorter lag of this process, in ms, does not excuse a late answer, unless it is half of the deadline. */
+/** With a deadline of over 500 ms, only a longer lag of this process excuses a late answer, in ms. */
 const MIN_LAG_MS = 250;
 
 /** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurs`, else with UPSTREAM_TIMEOUT. */
@@ -24,8 +24,8 @@ export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => bo
   return {
     signal: ending.signal,
     /**
-     * Did we, not the upstream, cause the delay? Yes, if the event loop lagged for over a quarter of the time and for 250
-     * ms or half of the deadline, or the look-up took over a quarter. Otherwise load here would look like an outage.
+     * Did this process cause the delay? Yes, if its lag > max(elapsed / 4, min(deadline / 2, 250 ms)), or the look-up of the
+     * address > elapsed / 4. Otherwise its load would look like an outage of the service.
      */
     isOurDelay: (lookupMs: number): boolean => {
       const lagMs = eventLoop.totalLagMs() - lagBeforeMs;
