@@ -133,7 +133,7 @@ async function prepare({ secret, addresses }: Graph, changes: Changes = {}) {
 const APOLLO_PROGRAM = {
   variable: 'APOLLO_ROUTER',
   command: 'router',
-  how: 'install protoc, and cargo install --locked apollo-router@2.13.1',
+  how: 'install protobuf-compiler and libprotobuf-dev, and cargo install --locked apollo-router@2.13.1',
 };
 /** As a company that traces has it, in every notation: a trace that gets past the edge is continued. */
 const propagation = { trace_context: true, zipkin: true, jaeger: true };
