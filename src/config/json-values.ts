@@ -26,7 +26,7 @@ export const parsed = z.string().transform((text, context): unknown => {
   }
 });
 
-/** At least one entry, and no two with the same text at any of these keys, which is checked beside all other mistakes. */
+/** A list with an entry at least. No two entries have the same text at one of these keys; this is checked beside all other mistakes. */
 export const listOf = <Entry extends z.ZodType>(entry: Entry, ...ids: readonly string[]) => {
   const differentAt = (id: string) =>
     z.refine<readonly unknown[]>(
@@ -57,7 +57,7 @@ export const secretList = <List>(expected: string, list: z.ZodType<List>) =>
 /** A claim, a label of a metric, a member of a JWK set, or a header of a sealed judgement. */
 export const identifier = matching('1 to 64 letters, digits, ".", "_", ":" or "-"', (id) => /^[\w.:-]{1,64}$/.test(id));
 
-/** 43 characters. The last one has two spare bits, which an encoder leaves zero. The same byte 32 times is not random. */
+/** 32 bytes in 43 characters: the last character has two spare bits, which are zero. 32 equal bytes are not random. */
 export const isKeyBytes = (text: string) =>
   /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
 export const bytes = matching('32 random bytes as base64url', isKeyBytes);

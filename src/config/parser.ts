@@ -20,14 +20,14 @@ export class ConfigError extends Error {
 export interface RuleInput<Rows extends Table> {
   /** The values that could be read. */
   readonly values: Partial<Values<Rows>>;
-  /** Is it in the environment, even if it could not be read? */
+  /** Is the variable in the environment, even with a wrong value? */
   isSet(key: keyof Rows): boolean;
   /** Adds a sentence if a rule is broken, unless it was added before. */
   refuse(isBroken: boolean, key: keyof Rows, expected: string, got: string): void;
   /**
    * Adds a sentence for each value that the documentation shows in place of the operator's own.
    *
-   * @param isTrial accepts the secrets of a variable that are for a try; `tried` are all variables with such secrets
+   * @param isTrial may a variable (`key`) have secrets for a try? `tried` are all variables that have such secrets
    */
   refusePlaceholders(isTrial: (key: keyof Rows, tried: ReadonlySet<keyof Rows>) => boolean): void;
 }
@@ -121,7 +121,7 @@ function placeholdersIn({ name, secret }: Variable, text: string) {
   });
 }
 
-/** A text in quotes of any kind: an env file of Docker keeps them, and a text editor makes them round. */
+/** A text in quotes of any kind: Docker keeps the quotes of an env file, and text editors make quotes round. */
 const QUOTED = /^(["'`]).*\1$|^[“”„‘’‚«].*[“”‘’»]$/s;
 
 /** A sentence for each repeated key of an object, and for each text in quotes. None shows a possible secret. */

@@ -4,7 +4,7 @@ import { ConfigError } from './parser.ts';
 
 const INTERVAL_MS = 2_000;
 
-/** A text that changes with the content of files, or with a link on their paths. It costs a thousandth of reading them. */
+/** A text that changes with the content of files, or with a link on their paths. To read them takes a thousand times as long. */
 export function stampOf(paths: readonly string[]): string {
   const stamps = paths.map((path) => {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};

@@ -31,7 +31,7 @@ type Value<Row> = Row extends { readonly schema: z.ZodType<infer Output> }
     : Output | undefined
   : never;
 
-/** The value of every variable. One that is not set and has no default is undefined, or empty if it is a list. */
+/** The value of every variable. Without a value and a default, a variable is undefined, or an empty list if it is a list. */
 export type Values<Rows extends Table> = { readonly [Key in keyof Rows]: Value<Rows[Key]> };
 
 /** The sentence about a variable that is wrong. All such sentences have this form. */

@@ -62,7 +62,7 @@ export async function renderGraphiql(endpoint: string, operations: readonly Exam
   return renderGraphiQL(options).replace('<head>', () => `<head>${STEADY_TABS}${refreshScript(tabs)}`);
 }
 
-/** GraphiQL moves a tab that gets the focus if its font came late, from under the mouse: the first click on each was lost. */
+/** If its font came late, GraphiQL moves a tab at the first click from under the mouse, and the click is lost. */
 const STEADY_TABS = '<style>.graphiql-tab { transform: none !important; }</style>';
 
 /** Gives the tabs of the last visit fresh challenges before GraphiQL restores them. `tabs` contain no `<`. */

@@ -68,7 +68,7 @@ export class HostName {
     this.#observer = observer;
   }
 
-  /** Gives the addresses, or ETIMEDOUT after 1.5 s. Only ENOTFOUND is about the name, all else about this machine. */
+  /** Gives the addresses, or ETIMEDOUT after 1.5 s. ENOTFOUND is about the name, any other code about this machine. */
   resolve(done: OnAddresses): void {
     if (this.#addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS) {
       done(null, this.#addresses);

@@ -6,7 +6,7 @@ const WINDOW_MS = 50;
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/** How many ticks follow a question that nobody watches for, and how long delays count after the last tick, in ms. */
+/** How many ticks follow a question if there is no watcher, and how long delays count after the last tick, in ms. */
 const [TICKS_AFTER_QUESTION, REMEMBERED_MS] = [50, 100];
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
@@ -83,8 +83,8 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
       return totalMs + lagAt(performance.now());
     },
     /**
-     * Was the event loop late by more than the limit twice in a row? Once may be a garbage collection. After one delay, a second
-     * one counts before it has ended, so that requests which arrive during it are refused.
+     * Was the event loop late by more than the limit twice in a row? A single delay may be a garbage collection. The second delay
+     * counts while it lasts, so that requests which arrive meanwhile are refused.
      */
     isOverloaded: (): boolean => {
       touch();

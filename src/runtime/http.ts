@@ -14,7 +14,7 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound.port}`;
 }
 
-/** The options of TLS for a host with a final dot, which keeps resolvers from search domains. A name in TLS has none (RFC 6066, 3). */
+/** The options of TLS for a host with a final dot: it keeps resolvers from search domains, but a name in TLS has no final dot (RFC 6066, 3). */
 export const tlsOptionsFor = (hostname: string): { readonly servername?: string } =>
   hostname.endsWith('.') ? { servername: hostname.slice(0, -1) } : {};
 
@@ -25,7 +25,7 @@ export function pathOf({ url = '' }: IncomingMessage): string {
   return TARGET.exec(url)?.[2] || '/';
 }
 
-/** Is the host an address or a name without a dot? Any other may be another site's (DNS rebinding). */
+/** Is the host an address or a name without a dot? Any other name may belong to another site (DNS rebinding). */
 export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
   const host = TARGET.exec(url)?.[1] ?? headers.host ?? '';
   const name = host.replace(/:\d+$/, '');

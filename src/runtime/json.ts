@@ -23,7 +23,7 @@ export function parseJson(json: string | Uint8Array): unknown {
   }
 }
 
-/** Reads JSON that a person wrote, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
+/** Reads JSON that a person wrote, with the keys that repeat in an object. @throws SyntaxError, whose message quotes the text */
 export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
   const json: unknown = JSON.parse(text);
   return { json, repeatedKeys: keysIn(text).flatMap((keys) => keys.filter((key, at) => keys.indexOf(key) < at)) };
@@ -121,7 +121,7 @@ function endOfText(json: string, begin: number): number {
 /** For each byte, 1 if a value or a key can follow it. */
 const STARTS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
 
-/** The most values and keys that a JSON text can have, by the characters before them, which its texts may contain too. */
+/** At most so many values and keys are in a JSON text: its characters `[`, `{`, `:` and `,`, also those in its strings. */
 export function countValues(json: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < json.length; at += 1) count += STARTS_VALUE[json[at] ?? 0] ?? 0;

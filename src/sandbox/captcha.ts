@@ -23,7 +23,7 @@ export interface IssuedChallenge extends Challenge {
   isVerified: boolean;
 }
 
-/** Of all regions, so that a challenge in the wrong one is recognised as one of another captcha id. */
+/** The challenges of all regions: in the wrong region, a challenge is one of another captcha id. */
 type Challenges = LRUCache<string, IssuedChallenge>;
 
 /** Issues a solved challenge. An unknown, deleted or paused captcha id gets the exception that a verification would get. */

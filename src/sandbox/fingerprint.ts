@@ -40,7 +40,7 @@ export async function queryFingerprint(
   // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
   if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { ref: false });
   if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
-  // No token is `@` and a name, so a device that is named has an id of its own.
+  // No token has the form `@name`, so the id of a named device is no token's id.
   const deviceId = meaning.deviceName === undefined ? digest : sha256(`@${meaning.deviceName}`).toString('hex');
   const data: Omit<FingerprintData, 'detail'> & { detail: object } = {
     request_id: requestId(publicKey, deviceToken),
@@ -184,7 +184,7 @@ const ERROR = 'error:(?<error>400|401|403|404|500)';
 const NAMES = '(?:@(?<deviceName>[^#]+))?(?:#.*)?';
 const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})${NAMES}$`, 's');
 
-/** Parses a token, as README.md has it; undefined if it is invalid. One for one query is `isUsed` from the second one on. */
+/** Parses a token, as README.md has it; undefined if it is invalid. A token for one query is `isUsed` from its second query on. */
 export function parseToken(token: string, isUsed: boolean) {
   const groups = TOKEN.exec(token)?.groups;
   if (!groups) return undefined;
@@ -199,7 +199,7 @@ export function parseToken(token: string, isUsed: boolean) {
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
 
-/** Each of these signals once, as the catalogue has it (2.9) or newer, or with its own confidence. Undefined if one is unknown. */
+/** Each of these signals once, as in the catalogue (2.9) or in NEWER, with its own confidence if it has one. Undefined if a signal is unknown. */
 function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
   const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
   const signals = [...wanted].flatMap(([name, given]) => {

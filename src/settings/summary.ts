@@ -74,7 +74,7 @@ export function hashesOf(config: Config, table: Table) {
     table[key]?.secret ? 'secret' : 'open',
   );
   const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
-  // A slow hash, 14 ms, so that an attacker with all secrets but one cannot guess that one cheaply.
+  // A slow hash, 14 ms, so that an attacker with all secrets but one cannot guess the last one cheaply.
   const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
   return { configuration, secrets };
 }

@@ -60,7 +60,7 @@ export function quotaOf({ quota }: Slice, config: Values<Table>): QuotaLimits | 
   return config[quota] as QuotaLimits | undefined;
 }
 
-/** An address that is not set counts as well. */
+/** Is this address one of this machine, or not set? */
 function isLocalAddress(text: unknown): boolean {
   return typeof text !== 'string' || isLocalHost(new URL(text).hostname);
 }
@@ -124,7 +124,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   // Without a secret no caller is trusted, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
   refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
-  // The secrets of a try are public. So their services and the port are on this machine, or the accounts are worth nothing either.
+  // The secrets of a try are public: their services have to be on this machine, and either the port too or all accounts of a try.
   const isAtHome = ({ variables }: Slice) =>
     Object.entries(variables).every(
       ([key, { schema }]) => schema !== address.schema || isLocalAddress(input.values[key]),
