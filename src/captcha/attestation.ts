@@ -8,10 +8,10 @@ import type { Captcha } from './request.ts';
 import type { CaptchaSettings } from './settings.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
-/** A key of ATTESTATION_KEYS. `active` signs; `next` and `retired` are only published, so that verifiers know them before and after. */
+/** A key of ATTESTATION_KEYS. Only the `active` key signs. All are published: verifiers need a key before and after it signs. */
 export type AttestationKey = CaptchaSettings['attestationKeys'][number];
 
-/** Makes a fresh key. Its id is its thumbprint (RFC 7638), so no two keys have the same. */
+/** Makes a fresh key. Its id is its thumbprint (RFC 7638), so no two keys share an id. */
 export function generateKey(state: AttestationKey['state']): AttestationKey {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '', d = '' } = privateKey.export({ format: 'jwk' });
@@ -20,7 +20,7 @@ export function generateKey(state: AttestationKey['state']): AttestationKey {
   return { kid: thumbprint.digest('base64url'), state, kty: 'EC', crv: 'P-256', x, y, d };
 }
 
-/** Only an attestation has this type, so no other token is taken for one (RFC 8725, section 3.11). */
+/** The type of every attestation. Verifiers refuse a token of another type (RFC 8725, section 3.11). */
 const TYPE = 'captcha-attestation+jwt';
 
 /** Creates a signer for the active key, and a JWK set with the public part of every key (RFC 7517, section 5). */
@@ -51,7 +51,7 @@ interface Options {
 
 interface PendingAttestation {
   readonly audience: Audience;
-  /** The attestation of a verdict; null if it earns none. The first call signs, and further ones get the same. */
+  /** The attestation of a verdict; null if the verdict earns no attestation. Only the first call signs. */
   readonly attest: (verdict: CaptchaVerdict) => Promise<string | null>;
 }
 
@@ -80,10 +80,10 @@ export class AttestationIssuer {
   }
 
   /**
-   * Checks whether a verification may be attested, before it consumes the challenge. Undefined without an audience.
+   * Checks, before a verification consumes its challenge, whether it may be attested. Undefined if the input names no audience.
    *
    * @param subject the person behind the request
-   * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
+   * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without the person that an audience requires
    */
   check(
     { audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput,
@@ -99,14 +99,14 @@ export class AttestationIssuer {
       throw refused('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
     const audience = this.#settings.audiences.find(({ id }) => id === aud);
     if (!audience)
-      throw refused('audience', badUserInput('input.audience', 'one that is known', 'another one', 'ATTESTATION'));
+      throw refused('audience', badUserInput('input.audience', 'a known audience', 'an unknown one', 'ATTESTATION'));
     if (!audience.actions.includes(action))
-      throw refused('action', badUserInput('input.action', 'one of this audience', 'another one', 'ATTESTATION'));
+      throw refused('action', badUserInput('input.action', 'an action of this audience', 'another one', 'ATTESTATION'));
     const captcha = this.#options.captchas.find(captchaId);
     if (!captcha || audience.captchaIds?.includes(captcha.id) === false) {
-      const got = captchaId == null ? 'none, and the default one is for others' : 'another one';
+      const got = captchaId == null ? 'none, and the default captcha id is not one of them' : 'another one';
       const where = captcha ? 'ATTESTATION' : 'CAPTCHA_CONFIGURATIONS';
-      throw refused('captcha_id', badUserInput('input.captchaId', 'one of this audience', got, where));
+      throw refused('captcha_id', badUserInput('input.captchaId', 'a captcha id of this audience', got, where));
     }
     if (subject === undefined && audience.subject === 'required')
       throw refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
@@ -134,15 +134,15 @@ export class AttestationIssuer {
 const NO_SUBJECT =
   'input.audience: expected a request on behalf of a person, but got an anonymous one. If the person has signed in, the router has to send the header of TRUSTED_HEADERS that names them.';
 
-/** The assurance of a verdict; undefined if it earns no attestation. Without a verdict only the allowance of an outage earns one. */
+/** The assurance of a verdict; undefined unless the captcha passed, or the allowance for an outage covers it. */
 function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
   return verdict.__typename === 'CaptchaIndeterminate' && verdict.isAllowed ? 'unverified' : undefined;
 }
 
 /**
- * The id of a challenge, the same in all of its attestations. Its key is derived (RFC 5869) from the captcha key, which
- * all replicas have, and so differs from the signature of a verification, which is an HMAC of the lot number too.
+ * The id of a challenge, the same in all of its attestations and on all replicas: HMAC(HKDF(captcha key), captcha id and lot
+ * number). HKDF (RFC 5869) keeps it apart from the signature of a verification, which is HMAC(captcha key, lot number).
  */
 function challengeIdOf({ id, captchaKey }: CaptchaAccount, lotNumber: string): string {
   const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));

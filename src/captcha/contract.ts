@@ -23,7 +23,7 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
 
 type DocumentedException = { readonly msg: string; readonly cause: CaptchaIndeterminateCause };
 
-/** The documented exceptions (7.2), each with the side that can cause it. A bot can cause those of CLIENT at will. */
+/** The documented exceptions (7.2), each with the side that can cause it. A bot can provoke every exception of CLIENT. */
 export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
   ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
   ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],
@@ -49,7 +49,7 @@ export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
 /** The families of the documented codes: the content of the request (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
 
-/** The cause of an exception (7.2). A new code has the cause of its family: a code that bots can cause must not count as a failure of the service. */
+/** The cause of an exception (7.2). A new code has the cause of its family, so that bots cannot provoke the cause SERVICE. */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
   if (documented) return documented.cause;
@@ -81,11 +81,11 @@ export interface Exception {
 
 /** The content of a response, apart from its HTTP status. */
 export type CaptchaResponse =
-  /** It was not read as JSON, for this reason. */
+  /** The body was not read as JSON, for this reason. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | {
       readonly kind: 'rejection';
-      /** Are `status` and `result` the documented ones? */
+      /** Do `status` and `result` have the documented values? */
       readonly isDocumented: boolean;
       readonly reason: string;
       readonly details: Readonly<Record<'usedType' | 'userIp' | 'lotNumber', string | null>>;
@@ -95,16 +95,16 @@ export type CaptchaResponse =
       readonly kind: 'pass';
       readonly lot_number: string;
       readonly details: Readonly<Record<'usedType' | 'userIp' | 'scene' | 'referer', string | null>>;
-      /** The fields that are absent or undocumented, although nothing depends on them. */
+      /** The fields that are absent or differ from the document. */
       readonly drifts: readonly PassDrift[];
     }
-  /** It says that the challenge was passed, but contradicts itself or names no challenge. */
+  /** The body says that the challenge was passed, but contradicts itself or names no challenge. */
   | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
 /**
  * Reads a response. A rejection counts even with wrong details, and an exception even with a numeric `code` or without `status`:
- * an unusable response could proceed under a policy.
+ * a request whose response is unusable could proceed under a policy.
  */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;
@@ -141,7 +141,7 @@ function driftsOf(body: unknown): PassDrift[] {
   return PASS_DRIFTS.filter((field) => names.includes(field));
 }
 
-/** Does this reject? `fail` (2.3), any result but the pass, a status that begins with `fail`, or a reason of 7.1. */
+/** Is this a rejection: a reason of 7.1, a status `fail…`, a result but `success` (2.3), or a status `success…` without result? */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);
   const word = textOf(status) ?? '';

@@ -6,12 +6,12 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** How long passes wait to be counted in the store together, in ms. */
 const PUBLISH_AFTER_MS = 1_000;
-/** In a minute of an outage, this multiple of the busiest minute's verified passes may proceed. */
+/** In a minute of an outage, FACTOR × the verified passes of the last hour's busiest minute may proceed. */
 const FACTOR = 2;
-/** The number that may proceed in any case, once per process and for all captcha ids together. */
+/** The captchas that may proceed without verified passes, in the life of a process and of all captcha ids together. */
 const MINIMUM = 10;
 
-/** The captchas of one requester that may count or proceed in a minute. */
+/** The most passes of one requester that count in a minute, and the most of its captchas that proceed in a minute. */
 const PER_MINUTE: Readonly<Record<Requester['kind'], number>> = {
   person: 3,
   network: 12,
@@ -19,34 +19,34 @@ const PER_MINUTE: Readonly<Record<Requester['kind'], number>> = {
   untracked: Number.POSITIVE_INFINITY,
 };
 
-/** The verified passes of one minute, which begins with the first of them. */
+/** The verified passes of one minute. */
 interface Minute {
   readonly startedAt: number;
   passes: number;
-  /** The passes of all replicas, as far as this process has learnt them from the store, and its own that it has sent there. */
+  /** The passes of all replicas that this process has learnt from the store, and its own passes that it has sent to the store. */
   ofAll: number;
   published: number;
-  /** The same by requester, as long as the minute lasts. */
+  /** `passes` by requester, until the next minute begins. */
   readonly byRequester: Map<string, number>;
 }
 
 /**
- * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a bot has to solve
- * challenges. Each kind of requester has its own bucket, because a bot gets anonymity more easily than networks, and networks
- * more easily than accounts. Each service that calls has its own buckets too, because it names its requesters itself. Counts
- * outlast an outage, so a service that flaps lets no more through. With a store, replicas add up their passes and the captchas
- * that proceed, because connections move from one to another; the first ones and the shares of one requester stay with each
- * process.
+ * Limits the captchas that proceed while their service is down:
+ * - The limit follows verified passes, so a bot has to solve challenges.
+ * - Each kind of requester has a bucket, because a bot gets anonymity more easily than networks, and networks than accounts.
+ * - Each calling service has its own buckets, because it names its requesters itself.
+ * - Counts outlast an outage, so a service that flaps lets no more captchas through.
+ * - With a store, replicas add up passes and proceeded captchas, because connections move between replicas. MINIMUM and
+ *   PER_MINUTE stay limits of each process.
  */
 export class FailOpenBudget {
-  /** The minutes with passes of the last hour, by bucket. */
+  /** The minutes of the last hour, by bucket. */
   readonly #minutes = new Map<string, Minute[]>();
-  /** The number that proceeded within the last minute, by bucket. */
+  /** The captchas that proceeded within the last minute, by bucket and by requester. */
   readonly #proceededIn = new Map<string, number>();
-  /** The same by requester. */
   readonly #proceededOf = new Map<string, number>();
   readonly #proceeded = new SharedCount();
-  /** The shares of services in the first captchas that proceed. */
+  /** The shares of services in MINIMUM. */
   shares = sharesOf(MINIMUM, { hasRouter: true, services: 2 });
   readonly #countPasses: Counter | undefined;
   readonly #countProceeded: Counter | undefined;
@@ -68,7 +68,7 @@ export class FailOpenBudget {
       setTimeout(() => this.#publish(bucket, minute), PUBLISH_AFTER_MS).unref();
   }
 
-  /** May one more captcha proceed? If so it is counted. For `now` see `recordPass`. */
+  /** May one more captcha proceed? If so, it is counted. For `now` see `recordPass`. */
   async take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): Promise<boolean> {
     const key = `${scopeOf(caller)}${keyOf(requester)}`;
     const bucket = bucketOf(captchaId, requester, caller);
@@ -81,17 +81,17 @@ export class FailOpenBudget {
     const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
     if (!isWithinMinimum && before >= limit) return false;
     this.#proceeded.add(caller, 1);
-    // Counted before the store answers, because others ask meanwhile.
+    // The captcha counts before the store answers, because others arrive meanwhile.
     const forget = [countForMinute(this.#proceededIn, bucket), countForMinute(this.#proceededOf, key)];
     const ofAll = await this.#countProceeded?.(bucket, (count) => count);
-    // While the store is away, each replica would let as many proceed as all together.
+    // Without an answer of the store, only the passes of this process count. Otherwise each replica could use up the limit of all.
     if (isWithinMinimum || (ofAll === undefined ? before < ownLimit : ofAll <= limit)) return true;
     for (const one of forget) one();
     this.#proceeded.add(caller, -1);
     return false;
   }
 
-  /** The minute that lasts; it begins if there is none. */
+  /** The current minute of a bucket. A new one begins after the last one is over. */
   #minuteOf(bucket: string, now: number): Minute {
     const minutes = this.#minutes.get(bucket) ?? [];
     const last = minutes.at(-1);
@@ -117,7 +117,7 @@ type Counter = ReturnType<QuotaStore['counter']>;
 
 const ROUTER: Holder = { name: 'router', isService: false };
 
-/** The caller that names the requester: a service, or the router. */
+/** The prefix of keys for requesters that a service names; none for those of the router. */
 function scopeOf({ name, isService }: Holder): string {
   return isService ? `${name} ` : '';
 }
@@ -126,7 +126,7 @@ function bucketOf(captchaId: string, { kind }: Requester, caller: Holder): strin
   return `${scopeOf(caller)}${captchaId} ${kind}`;
 }
 
-/** The shares of the first captchas for these callers. */
+/** The shares of services in MINIMUM, if these are the callers. */
 export const minimumShares = (routerSecrets: readonly unknown[], services: readonly { readonly name: string }[]) =>
   sharesOf(MINIMUM, { hasRouter: routerSecrets.length > 0, services: new Set(services.map(({ name }) => name)).size });
 
@@ -138,7 +138,7 @@ function withinHour(minutes: readonly Minute[], now: number): Minute[] {
   return minutes.filter(({ startedAt }) => now - startedAt < HOUR_MS);
 }
 
-/** Counts one for a minute, or until the function that it returns is called. */
+/** Adds 1 to a count for a minute, or until the returned function is called. */
 function countForMinute(counts: Map<string, number>, key: string): () => void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
   const forget = () => {

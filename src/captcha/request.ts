@@ -11,7 +11,7 @@ export interface Captcha extends Account {
   readonly keys: SigningKeys;
 }
 
-/** The key of a captcha id, and its next one while it is replaced at the service, which may accept only one at a time. */
+/** The key of a captcha id, with its next key during a rotation. The service may accept only one of them at a time. */
 export class SigningKeys {
   #inUse: string;
   readonly #all: readonly string[];
@@ -26,7 +26,7 @@ export class SigningKeys {
     return toBody(input, this.#inUse);
   }
 
-  /** From now on the key that did not sign this body is in use, because the service has refused it. False if there is none. */
+  /** Switches to the key that did not sign this refused body. False if there is no other key. */
   refuse(body: string): boolean {
     const form = new URLSearchParams(body);
     const signed = (key: string) => form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
@@ -57,7 +57,7 @@ export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {
   return { id, captchaKey, keys, region, origin, path: pathname + search, headers };
 }
 
-/** Far more than a widget gives. Other values could make the service fail, or give two lot numbers one signature. */
+/** Far more than a widget's values have. Other characters could make the service fail, or give two lot numbers one signature. */
 const MAX_VALUE_LENGTH = 4_096;
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
@@ -73,7 +73,7 @@ export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamCl
   return { account, input };
 }
 
-/** The body, a form (2.1; section 4, rule 2). The captcha id is not in it but in the URL. */
+/** The body, a form (2.1; section 4, rule 2). The captcha id is in the URL. */
 export function toBody(input: ValidateCaptchaInput, captchaKey: string): string {
   return new URLSearchParams({
     lot_number: input.lotNumber,

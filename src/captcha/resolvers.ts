@@ -47,7 +47,7 @@ export class CaptchaRequest {
     return verdict;
   }
 
-  /** The attestation of a verdict of this request; null if it earns none. Refused if the input named no audience. */
+  /** The attestation of a verdict; null if the verdict earns no attestation. Refused if the input named no audience. */
   attest(verdict: CaptchaValidation): Promise<string | null> | null {
     const attest = this.#attestations.get(verdict);
     const missingAudience = () => badUserInput('attestation', 'input.audience and input.action beside it', 'neither');

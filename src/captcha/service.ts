@@ -122,8 +122,8 @@ export class CaptchaService implements RunningSlice<Rows> {
   }
 
   /**
-   * Are this captcha id and every other id that the audience accepts down? Otherwise a bot could choose an id that is down, and
-   * so avoid challenges. Ids that never worked or are refused are not in use. A new id may work, so it counts as in use.
+   * Are this captcha id and every id in use that the audience accepts down? Otherwise a bot could choose an id that is down, and
+   * so avoid challenges. An id is in use if it has worked and is not refused, or if it is new and so may work.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = this.upstream;
@@ -143,7 +143,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     this.#log.warn({ cause: field }, 'the captcha service sends passes whose field is not as documented');
   }
 
-  /** Verifies with the key in use, and once with the other one if the service refuses that signature. */
+  /** Verifies with the key in use, and once more with the other key if the service refuses the signature. */
   async #verify(request: ReturnType<typeof toRequest>, scope: CallScope): Promise<CaptchaVerdict | NoVerdict> {
     const { account, input } = request;
     const body = account.keys.bodyFor(input);
@@ -205,8 +205,8 @@ function logProblems(
   }
   if (verdict.__typename === 'NoVerdict') {
     const { cause, code } = verdict;
-    // Only these are certainly a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
-    // us and the service, and an undocumented code or a flawed pass may be a change at the service.
+    // These exceptions alone are certainly a client's mistake. A 4xx without an exception may come from a wrong address or a
+    // firewall between us and the service, and an undocumented code or a flawed pass from a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
     const internal = response.kind === 'exception' ? `exception ${code}${loggableMessage(response.msg)}` : undefined;
     const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
@@ -214,7 +214,7 @@ function logProblems(
   }
 }
 
-/** A made-up challenge, signed: the service may reject the challenge, but not our account. It looks real and is never cached. */
+/** A made-up challenge with our signature: the service may reject the challenge, but not our account. No cache has its answer. */
 export function captchaProbe({ keys, region, origin, path, headers }: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');

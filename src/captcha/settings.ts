@@ -21,20 +21,20 @@ import { VALIDATE_TEMPLATE } from './contract.ts';
 
 // 32 characters: captcha document, section 8.
 const captchaId = matching('32 visible ASCII characters', (text) => /^[!-~]{32}$/.test(text));
-// Any text can be the key of an HMAC, but white space around one comes from copying it.
+// Any text can be the key of an HMAC, but white space around it comes from copying.
 const captchaKey = matching('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
 const captchas = json.secretList(
   'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
   json.listOf(json.entryOf({ captchaId, captchaKey, nextCaptchaKey: captchaKey.optional(), region }), 'captchaId'),
 );
 
-/** Not changed in any way, because verifiers compare it character by character (RFC 7519, section 4.1.1). */
+/** The issuer, as it was written, because verifiers compare it character by character (RFC 7519, section 4.1.1). */
 const issuer = matching(
   'an https address without user, query or fragment',
   (text) => URL.canParse(text) && !/[\s?#@]/.test(text) && isEncryptedOrLocal(text),
 );
 const differentTexts = (one: z.ZodType<string>) =>
-  json.listOf(one).refine((list) => new Set(list).size === list.length, { error: 'expected no two that are the same' });
+  json.listOf(one).refine((list) => new Set(list).size === list.length, { error: 'expected no text twice' });
 const audience = json.entryOf({
   id: json.identifier,
   actions: differentTexts(json.identifier),
@@ -47,7 +47,7 @@ const attestation = {
   schema: json.parsed.pipe(
     json.entryOf({
       issuer,
-      // Services remember a proof for 300 s. A minute less is enough for two clocks that differ by 5 s each.
+      // Services remember a proof for 300 s. The minute between both limits covers two clocks that are 5 s wrong each.
       lifetimeSeconds: json.number(10, 240).default(120),
       audiences: json.listOf(audience, 'id'),
     }),
@@ -64,7 +64,7 @@ const attestationKey = json.jwkOf('ES256', 'sig', ['sign'], {
   y: json.bytes,
   d: json.bytes,
 });
-/** Do the private and the public half belong together? A mismatch would make every verifier refuse everything. */
+/** Do the private and the public half belong together? With a mismatch, verifiers would refuse every attestation. */
 function isKeyPair({ x, y, d }: { readonly x: string; readonly y: string; readonly d: string }): boolean {
   const curve = createECDH('prime256v1');
   try {
@@ -104,7 +104,7 @@ export const CAPTCHA_VARIABLES = {
 
 export type CaptchaSettings = Values<typeof CAPTCHA_VARIABLES>;
 
-/** The same after each restart. It is public here, so live mode refuses it. */
+/** The key of sandbox mode. It is public, so live mode refuses it. */
 export const SANDBOX_ATTESTATION_KEY = {
   kid: 'sandbox',
   state: 'active',
@@ -121,7 +121,7 @@ export function captchaRules(
 ): void {
   const { values, isSet, refuse } = input;
   const { captchaConfigurations: list = [], attestationKeys = [], attestation, trustedHeaders } = values;
-  // Every request for such an audience would be refused.
+  // Without a header that names the person, an audience that requires a person would refuse every request.
   const isNameless = trustedHeaders ? trustedHeaders.subject === undefined : !isSet('trustedHeaders');
   for (const { id, subject } of attestation?.audiences ?? []) {
     const person = `"subject" in TRUSTED_HEADERS for the audience "${id}", or "subject":"optional" for it`;
@@ -130,7 +130,7 @@ export function captchaRules(
   if (!isLive) return;
 
   refuseAddresses(input, list, 'captchaUrl', VALIDATE_TEMPLATE);
-  // An id is in every address, so it is no secret.
+  // A captcha id is part of each URL, so it is no secret.
   const known = new Set(list.map(({ captchaId }) => captchaId));
   for (const [index, { captchaKey, nextCaptchaKey }] of list.entries()) {
     for (const [name, key = ''] of Object.entries({ captchaKey, nextCaptchaKey }))
@@ -138,13 +138,13 @@ export function captchaRules(
     const isSame = captchaKey === nextCaptchaKey;
     refuse(isSame, 'captchaConfigurations', 'two different keys', `the same at ${index}.nextCaptchaKey`);
   }
-  // It can attest any captcha.
+  // With the sandbox's key, anybody could forge attestations.
   const isPublic = attestationKeys.some(({ x }) => x === SANDBOX_ATTESTATION_KEY.x);
   refuse(isPublic, 'attestationKeys', 'keys of your own', 'the key of the sandbox, which is public');
   // Audiences without keys, or keys without audiences, would attest nothing.
   const isHalf = isSet('attestation') !== isSet('attestationKeys');
   refuse(isHalf, 'attestation', 'ATTESTATION_KEYS as well, or neither', 'one of them');
-  // A captcha id that is not configured would never count.
+  // A captcha id that is not configured can never be verified.
   for (const { id, captchaIds = [] } of (values.captchaConfigurations && attestation?.audiences) ?? []) {
     const isUnknown = captchaIds.some((captchaId) => !known.has(captchaId));
     refuse(isUnknown, 'attestation', `captcha ids of CAPTCHA_CONFIGURATIONS for the audience "${id}"`, 'another one');

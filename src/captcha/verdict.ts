@@ -22,15 +22,16 @@ export type CaptchaVerdict =
 export interface NoVerdict extends Exception {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
-  /** Was there a response that cannot be read? It may have been a rejection, so it proceeds under no policy. */
+  /** Was there a response that cannot be read? It may have been a rejection, so the request proceeds under no policy. */
   readonly isUnreadable: boolean;
 }
 
 /**
- * Maps a response to a verdict, which is never better. A pass needs status 200, the documented `status` and `result`, and this
- * lot number. Any form of rejection counts as a rejection. A pass that contradicts itself is CLIENT, not CaptchaFailed: a bot can
- * cause one, and so can a change at the service. A response that is not JSON, or an undocumented 200, is unreadable, because it
- * may be a rejection.
+ * Maps a response to a verdict:
+ * - CaptchaPassed: status 200 with the documented `status` and `result`, and this lot number.
+ * - CaptchaFailed: a rejection in any form.
+ * - CLIENT, among others: a pass that contradicts itself. A bot can cause it, and so can a change at the service.
+ * - `isUnreadable`: no JSON, or an undocumented 200, because it may be a rejection.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
   const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
@@ -65,7 +66,7 @@ function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | unde
   return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
 }
 
-/** A 4xx blames the request. A bot controls content and number of requests, and so a firewall's 403 or a 429. */
+/** A 4xx blames the request. A bot can provoke a firewall's 403 by the content of requests, and a 429 by their number. */
 function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
@@ -99,7 +100,7 @@ export function probeResultOf(response: CaptchaResponse, status: number): ProbeR
   }
 }
 
-/** The evidence of a call. Only a verdict shows that the service works: a refusal may come from its edge while the service behind it is down. */
+/** The evidence of a call. Only a verdict shows that the service works: its edge may refuse calls while the service is down. */
 export function callEvidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = probeResultOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
@@ -116,20 +117,20 @@ export function noVerdict(
   return { __typename: 'NoVerdict', cause, code, type, isUnreadable };
 }
 
-/** When a request may proceed without a verdict. With `faults` it may in an outage that our own probes have confirmed. */
+/** Whether a request without a verdict may proceed. With `faults` it may in an outage that our own probes have confirmed. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
 interface FailOpen {
   readonly policy: FailOpenPolicy;
-  /** Has the captcha id worked in this process? One that never did is misconfigured, however it fails. */
+  /** Has the captcha id worked in this process? An id that never worked counts as misconfigured, however it fails. */
   readonly hasWorked: boolean;
   /** Are the captcha id and every alternative to it down? */
   readonly isDown: boolean;
-  /** Takes one from the allowance for an outage; false if it is used up. */
+  /** Takes a captcha from the allowance for an outage; false if the allowance is used up. */
   readonly takeAllowance: () => Promise<boolean>;
 }
 
-/** The outcome without a verdict. Only this decides whether such a request may proceed. */
+/** The outcome without a verdict. No other function decides whether a request without a verdict may proceed. */
 export async function indeterminate(
   none: NoVerdict,
   { policy, hasWorked, isDown, takeAllowance }: FailOpen,

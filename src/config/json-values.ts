@@ -26,7 +26,7 @@ export const parsed = z.string().transform((text, context): unknown => {
   }
 });
 
-/** A list with an entry at least. No two entries have the same text at one of these keys; this is checked beside all other mistakes. */
+/** A list of at least one entry. No two entries have the same text at one of `ids`, which is checked even if an entry is wrong. */
 export const listOf = <Entry extends z.ZodType>(entry: Entry, ...ids: readonly string[]) => {
   const differentAt = (id: string) =>
     z.refine<readonly unknown[]>(
@@ -50,7 +50,7 @@ export const number = (min: number, max: number) => {
 
 export const truth = z.boolean({ error: 'expected true or false' });
 
-/** A list of secrets: none if it is not set. */
+/** A list of secrets; empty if the variable is not set. */
 export const secretList = <List>(expected: string, list: z.ZodType<List>) =>
   ({ expected, schema: parsed.pipe(list), absent: [], secret: true }) as const satisfies Kind;
 
@@ -62,7 +62,7 @@ export const isKeyBytes = (text: string) =>
   /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
 export const bytes = matching('32 random bytes as base64url', isKeyBytes);
 
-/** A JWK of this shape. The purposes of RFC 7517, section 4, and `ext` have to fit; other members are ignored. */
+/** A JWK of this shape. If present, `alg`, `use`, `key_ops` (RFC 7517, section 4) and `ext` have to fit. Others are ignored. */
 export function jwkOf<Shape extends z.ZodRawShape>(alg: string, use: string, uses: readonly string[], shape: Shape) {
   const error = `expected a list with ${uses.join(' and ')}`;
   const list = z.array(z.unknown(), { error }).refine((all) => uses.every((one) => all.includes(one)), error);

@@ -27,7 +27,7 @@ export interface RuleInput<Rows extends Table> {
   /**
    * Adds a sentence for each value that the documentation shows in place of the operator's own.
    *
-   * @param isTrial may a variable (`key`) have secrets for a try? `tried` are all variables that have such secrets
+   * @param isTrial may the variable `key` have secrets for a try? `tried` are all variables that have such secrets
    */
   refusePlaceholders(isTrial: (key: keyof Rows, tried: ReadonlySet<keyof Rows>) => boolean): void;
 }
@@ -106,7 +106,7 @@ const FORMER = new Set(['pk_1', 'sk_1', 'key_1', '0123456789abcdef0123456789abcd
 const FOR_TRIAL =
   /^((sk|key)_sandbox_(glb|na|eu)|a-secret-(to-try-it-out|of-orders)|only-for-the-tests-of-your-services)$/;
 
-/** A sentence for each value that the documentation shows in place of the operator's own. None shows the value. */
+/** A sentence, without the value, for each value that the documentation shows in place of the operator's own. */
 function placeholdersIn({ name, secret }: Variable, text: string) {
   return textsIn(text).flatMap(([path, inner]) => {
     const isForTrial = secret === true && FOR_TRIAL.test(inner);
@@ -121,10 +121,10 @@ function placeholdersIn({ name, secret }: Variable, text: string) {
   });
 }
 
-/** A text in quotes of any kind: Docker keeps the quotes of an env file, and text editors make quotes round. */
+/** A text in quotes of any kind: Docker keeps the quotes of an env file, and text editors write curly quotes. */
 const QUOTED = /^(["'`]).*\1$|^[“”„‘’‚«].*[“”‘’»]$/s;
 
-/** A sentence for each repeated key of an object, and for each text in quotes. None shows a possible secret. */
+/** A sentence, without any possible secret, for each repeated key of an object, and for each text in quotes. */
 function slipsIn(name: string, text: string): string[] {
   const repeated = jsonIn(text)?.repeatedKeys ?? [];
   return [
@@ -137,7 +137,7 @@ function slipsIn(name: string, text: string): string[] {
   ];
 }
 
-/** Every text within a JSON value, with its path such as `0.secret`. If it is not JSON, the texts between its commas. */
+/** Every text within JSON, with its path such as `0.secret`; none of broken JSON; of any other value, the texts between commas. */
 function textsIn(text: string): (readonly [path: string, text: string])[] {
   const within = (value: unknown, path: readonly string[]): ReturnType<typeof textsIn> => {
     if (typeof value === 'string') return [[path.join('.'), value]];
@@ -184,7 +184,7 @@ export function unknownNames(env: Environment, table: Table): string[] {
   });
 }
 
-/** The names of variables without an effect that their operator may expect to have one. `unused` are keys of the table. */
+/** The names of variables that are set but have no effect, although an operator may expect one. `unused` are keys of the table. */
 export function unusedNames(env: Environment, table: Table, unused: readonly string[] = []): string[] {
   const [known, idle] = [namesOf(table), unused.map((key) => table[key]?.name)];
   // Without an address nothing is exported.

@@ -4,7 +4,7 @@ import { ConfigError } from './parser.ts';
 
 const INTERVAL_MS = 2_000;
 
-/** A text that changes with the content of files, or with a link on their paths. To read them takes a thousand times as long. */
+/** A text that changes with the content of files, or with a link on their paths. Reading files takes a thousand times as long. */
 export function stampOf(paths: readonly string[]): string {
   const stamps = paths.map((path) => {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
@@ -16,7 +16,7 @@ export function stampOf(paths: readonly string[]): string {
 /**
  * Reports a change once two reads agree: a file may be half-written. File events miss changes of mounted secrets.
  *
- * @param stamp reading is needed only while this changes, and once more
+ * @param stamp a text that changes with the files; once it stays the same, they are read only once more
  * @param read reads the value again, files included, and throws a ConfigError if it is wrong
  * @param refuse gets the mistakes of a wrong value, once for each change, so that the log does not fill up
  */

@@ -1,6 +1,6 @@
 import type { Environment } from './parser.ts';
 
-/** An address of this machine: a port alone stands for one. */
+/** An address of this machine, or a port alone, which means one. */
 const LOCAL = String.raw`(\d+|(localhost|127(\.\d+){3}|\[::1\])(:\d+)?)(?=\s|$)`;
 
 /** Switches of Node that undo a promise of live mode, each with its effect. */

@@ -31,7 +31,7 @@ type Value<Row> = Row extends { readonly schema: z.ZodType<infer Output> }
     : Output | undefined
   : never;
 
-/** The value of every variable. Without a value and a default, a variable is undefined, or an empty list if it is a list. */
+/** The value of every variable: the one in the environment, else its `default`, else its `absent`, which is undefined for most. */
 export type Values<Rows extends Table> = { readonly [Key in keyof Rows]: Value<Rows[Key]> };
 
 /** The sentence about a variable that is wrong. All such sentences have this form. */
@@ -45,7 +45,7 @@ export const expecting =
   ({ input }: { readonly input?: unknown }) =>
     input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
 
-/** A text for which the predicate holds. It has one message, whatever is wrong with it. */
+/** A text for which the predicate holds. All other texts get the same message. */
 export const matching = (expected: string, fits: (text: string) => boolean) =>
   z.string({ error: expecting(expected) }).refine(fits);
 
@@ -94,7 +94,7 @@ export const ownSecret = { ...visibleText(16, 256), secret: true } as const;
 /** A host of this machine, as a URL has it. */
 export const isLocalHost = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
-/** An https address, or one of this machine, for which no encryption is needed. */
+/** Is this an https address, or an http address of this machine, for which no encryption is needed? */
 export function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && isLocalHost(hostname));

@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** Where the build starts: `dist/server/main.js`. An older Node cannot even load the imports of `../main.ts`, so nothing else is imported first. */
+/** The build starts here, in `dist/server/main.js`. An older Node cannot even load the imports of `../main.ts`: it comes last. */
 
 const { node } = process.versions;
 const oldest = packageJson.engines.node.replace('>=', '');

@@ -1,6 +1,6 @@
 /** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for some. */
 
-/** Its document begins with a comment about its purpose, and with a name. */
+/** An operation. Its document begins with a comment about its purpose, and names it. */
 export interface Example {
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -84,7 +84,7 @@ mutation AttestCaptcha($attested: ValidateCaptchaInput!) {
 /** Issues a solved captcha challenge, with the names of the sandbox's response. */
 export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
 
-/** Every example of these services as an operation that works: each captcha's has a challenge that was issued just now. */
+/** Every example of these services. Each captcha example has a challenge of its own, issued just now, so that it works. */
 export async function operationsWith(issueChallenge: IssueChallenge, services: readonly string[]): Promise<Example[]> {
   const devices = services.includes('fingerprint') ? [DEVICE, JUDGEMENT, STORED_JUDGEMENT, CATALOGUE] : [];
   if (!services.includes('captcha')) return devices;

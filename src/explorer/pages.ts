@@ -55,14 +55,14 @@ export async function renderGraphiql(endpoint: string, operations: readonly Exam
     variables: json(variables),
     ...(headers && { headers: json(headers) }),
   }));
-  // The tabs alone would leave the variables of the first one empty. The package passes `query` and `variables` on to
-  // GraphiQL, though its types do not have them.
+  // With `defaultTabs` alone, the first tab would have no variables. The package passes `query` and `variables` on to GraphiQL,
+  // though its types do not have them.
   const options = { endpoint, title: 'Device trust', ...tabs[0], defaultTabs: tabs };
-  // At the beginning, because a content security policy of the page applies only to what follows it.
+  // The head begins with our elements, because a content security policy in the page applies only to elements after it.
   return renderGraphiQL(options).replace('<head>', () => `<head>${STEADY_TABS}${refreshScript(tabs)}`);
 }
 
-/** If its font came late, GraphiQL moves a tab at the first click from under the mouse, and the click is lost. */
+/** If its font came late, GraphiQL moves a tab away from under the mouse at the first click, which is lost. */
 const STEADY_TABS = '<style>.graphiql-tab { transform: none !important; }</style>';
 
 /** Gives the tabs of the last visit fresh challenges before GraphiQL restores them. `tabs` contain no `<`. */

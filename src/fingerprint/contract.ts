@@ -10,11 +10,11 @@ export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 
 const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The documented metadata keys (2.2): our names, each with the document's, which is the same in snake case. */
+/** The document's name of each metadata key (2.2), by our name. It is the same name in snake case. */
 export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> =
   forTrustedKeys(toSnakeCase);
 
-/** `event_type` (2.1) is a name here: no control characters, lone surrogates or line separators (Cc, Cs, Zl, Zp). */
+/** `event_type` (2.1), without control characters, lone surrogates and line separators (Cc, Cs, Zl, Zp). */
 export const EVENT_TYPE = {
   expected: 'a text of 1 to 256 printable characters',
   pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u,
@@ -31,7 +31,7 @@ const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>
 /** The longest list of signals or of errors: some four times the catalogue. */
 const MAX_ITEMS = 200;
 
-/** A list that is checked by hand up to the first item that does not fit: zod makes an issue of each, and 80,000 of them take 200 ms. */
+/** A list, checked by hand up to its first wrong item: zod makes an issue for each wrong item, and 80,000 issues take 200 ms. */
 const listOf = <Item>(isItem: (given: unknown) => given is Item) =>
   z.custom<Item[]>((given) => Array.isArray(given) && given.length <= MAX_ITEMS && given.every(isItem));
 
@@ -50,7 +50,7 @@ function isSignal(given: unknown): given is WireSignal {
   return typeof signal === 'string' && signal !== '' && typeof level === 'string' && isConfidence;
 }
 
-/** The client types (2.6) with our names, and OTHER for one that is newer than the document. */
+/** The client types (2.6) with our names, and OTHER for a type that is newer than the document. */
 export const CLIENT_TYPES = { Android: 'ANDROID', iOS: 'IOS', 'Web/H5': 'WEB_H5', OTHER: 'OTHER' } as const;
 
 /** Accepts a device with a newer client type, without its `device_basic`, whose shape is unknown. */

@@ -4,13 +4,13 @@ import { isRfc3339 } from '../runtime/rfc3339.ts';
 import type { DeviceJudgement, Signal } from '../schema.generated.ts';
 import { type JudgedDevice, toSignal } from './outcome.ts';
 
-/** Sealed judgements open for years: a change is a new version beside this one, with texts in `test/fixtures`. */
+/** Sealed judgements must open for years, so a changed record is a version beside this one, with texts in `test/fixtures`. */
 
 /** The content of a judgement. It has neither the token nor the metadata. */
 export type Judgement = Omit<DeviceJudgement, 'sealed' | 'device' | 'ipInfo' | 'deviceBasic' | 'signals'> &
   Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
 
-/** The catalogue of version 1, which never changes: these signals are written by name, all others in full. */
+/** The catalogue of version 1, which never changes. A record abbreviates a signal with these values to its name. */
 const SIGNALS_OF_VERSION_1 = {
   'HIGH 0.6': 'IP_MALICIOUS_ATTACK',
   'HIGH 0.8':
@@ -34,7 +34,7 @@ const text = z.string();
 const level = z.enum(['LOW', 'MEDIUM', 'HIGH']);
 const withBoth = z.tuple([text, level, z.number().min(0).max(1)]);
 
-/** The rows of that catalogue, by name. */
+/** The rows of this catalogue, by name. */
 const BY_NAME: ReadonlyMap<unknown, z.infer<typeof withBoth>> = new Map(
   Object.entries(SIGNALS_OF_VERSION_1).flatMap(([group, names]) => {
     const [rank, confidence] = group.split(' ');
@@ -47,7 +47,7 @@ const additional = z.record(text, z.unknown()).nullable().default(null);
 
 const version1 = z.strictObject({
   v: z.literal(1),
-  /** When it was judged. */
+  /** When the device was judged. */
   at: text.refine(isRfc3339),
   subject: name,
   event: name,
@@ -56,7 +56,7 @@ const version1 = z.strictObject({
   /** The request id, the event id, the version of the method and the device id. */
   ids: z.tuple([text, text, text, text]),
   ip: text,
-  /** OTHER has neither of the next two fields. Releases up to 0.4.0 do not open it. */
+  /** OTHER has neither `mobile` nor `web`. Releases up to 0.4.0 do not open a record with OTHER. */
   client: z.enum(['ANDROID', 'IOS', 'WEB_H5', 'OTHER']),
   /** Of an app: the name and version of the system, the architecture and the model. */
   mobile: z.tuple([text.nullable(), text.nullable(), text, text]).optional(),
@@ -91,7 +91,7 @@ export function writeRecord(judgement: Judgement): string {
   return JSON.stringify(record);
 }
 
-/** The judgement of a record. Undefined for any other text. */
+/** The judgement of a record; undefined if the text is no record. */
 export function readRecord(record: string): Judgement | undefined {
   const { data } = version1.safeParse(parseJson(record));
   const deviceBasic = data && readBasic(data);

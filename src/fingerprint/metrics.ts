@@ -33,7 +33,7 @@ export function createFingerprintMetrics(
     const isAddress = key === 'ipAddrV4' || key === 'ipAddrV6';
     if (headers[key] || (isAddress && headers.ipAddr)) recordDroppedMetadata(key, 0);
   }
-  /** Signals since the last scrape, because a counter builds a key from its labels at each increment. */
+  /** Signals since the last scrape. Each scrape adds them up, because a counter builds a key from its labels at each increment. */
   const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
   onCollect(() => {
     for (const [code, levels] of counted)
@@ -58,7 +58,7 @@ export function createFingerprintMetrics(
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
     recordShortenedReport: () => shortened.inc(),
     recordDecision,
-    /** The rules of the policy in use, so that the first decision of each is an increase. */
+    /** Begins the series of each rule of the policy in use at 0, like those of the keys above. */
     watchPolicy: (rules: () => readonly { decision: DeviceRiskDecision; isShadow: boolean }[]) =>
       onCollect(() => {
         for (const { decision, isShadow } of rules())

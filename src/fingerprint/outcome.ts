@@ -41,7 +41,7 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 /** A difference from the document, with the word that the document does not have. */
 type Difference = readonly [kind: Drift, word?: string];
 
-/** The outcome of a response, the number of values left out of its report or cut, and its differences. */
+/** The outcome of a response, the number of values that were cut or left out of its report, and its differences. */
 interface ReadOutcome {
   readonly outcome: FingerprintOutcome;
   readonly leftOut: number;
@@ -166,7 +166,7 @@ function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasi
   return { __typename: 'Mobile', os: { name, version }, architecture, model };
 }
 
-/** Picks the texts with a field in the graph; the result adds all else (without types, 2.7) as `additional`. */
+/** Picks the texts that have a field in the graph. The returned function adds all other values (2.7) as `additional`. */
 function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[], report: Report) {
   const picked: Partial<Record<Name, string>> = {};
   for (const name of names) {
@@ -200,7 +200,7 @@ function differencesOf({ detail, signals }: FingerprintData): Difference[] {
 /** Bytes of JSON that are kept of a report, so that every judgement fits into the 8 KiB of a seal. Pages report some 500. */
 const MAX_BYTES = 960;
 
-/** Limits what a page reports about itself, so that its judgement never becomes too long to seal. The rest is cut or left out. */
+/** Counts the bytes of a report, and cuts or leaves out its values beyond MAX_BYTES. */
 class Report {
   #left = MAX_BYTES;
   leftOut = 0;

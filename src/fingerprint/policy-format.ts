@@ -18,8 +18,8 @@ const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
-// The message of a schema is what it expects, or for an unknown key the known keys. `messagesFor` makes sentences of messages.
-// A policy's id is the hash of the schemas' output, so equal policies have equal output: keys in order, sorted lists, no default.
+// A schema's message is its expectation, or for an unknown key the list of known keys. `messagesFor` makes sentences of messages.
+// A policy's id is a hash of the output. So equal policies need equal output: keys in a fixed order, sorted lists, no defaults.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>
   z.enum(words, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
@@ -60,7 +60,7 @@ const rule = objectOf('a rule, which is an object', {
     .string(`1 to 48 of a-z, 0-9, - and _, and not ${OTHERWISE}`)
     .regex(/^[a-z0-9_-]{1,48}$/)
     .refine((id) => id !== OTHERWISE),
-  // Without a condition it would match every device, like `otherwise`.
+  // A rule without a condition would match every device, like `otherwise`.
   when: condition.refine((when) => Object.keys(when).length > 0, {
     error: CONDITION,
     when: ({ issues }) => issues.length === 0,
@@ -90,7 +90,7 @@ export function readContent(text: string): PolicyContent {
   const { data, error } = policySchema.safeParse(json, { reportInput: true });
   const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
   const mistakes = error?.issues.flatMap((issue) => messagesFor(issue, ids)) ?? [];
-  // Once each, because one value can fail several checks.
+  // Each sentence once, because one value can fail several checks.
   const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
   const problems = [...new Set([...repeated, ...mistakes, ...repeatedIds(ids)])];
   if (!data || problems.length > 0) throw new ConfigError(problems);
@@ -116,7 +116,7 @@ function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] 
   return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
 }
 
-/** A rule by its id, or by its position from 1 on if the id is invalid or repeated. Positions in lists are left out. */
+/** The place of a mistake: its rule by id, or by position from 1 on if the id is invalid or repeated, and its key. */
 function locationOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
   if (typeof at !== 'number') return first === undefined ? '' : `${String(first)}: `;
   const key = others.filter((part) => typeof part === 'string').join('.');
@@ -144,7 +144,7 @@ function show(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
-/** Ids that an earlier rule has already. */
+/** A sentence for each id that an earlier rule has. */
 function repeatedIds(ids: readonly string[]): string[] {
   const sentenceOf = (id: string, at: number) => sentence(`rule ${at + 1}: id: `, 'an id that no other rule has', id);
   return ids.flatMap((id, at) => (id !== '' && ids.indexOf(id) < at ? sentenceOf(id, at) : []));

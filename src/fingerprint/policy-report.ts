@@ -9,7 +9,7 @@ export const CLIENTS = Object.values(CLIENT_TYPES);
 /** A combination of client type and event type. */
 type Case = Pick<PolicyInput, 'clientType' | 'eventType'>;
 
-/** A device with its name in the report. Without a client type it is tried with each. */
+/** A device with its name in the report. Without a client type it is tried with each client type. */
 export interface Device {
   readonly name: string;
   readonly signals: readonly PolicySignal[];
@@ -24,7 +24,7 @@ const SIGNALS: readonly PolicySignal[] = [
 ];
 
 /**
- * The rules in their order, and the decisions about no signal, about each one alone, and about as many as a rule needs.
+ * The rules in their order, and the decisions about no signal, about each signal alone, and about as many signals as a rule needs.
  *
  * @param source the name of the policy for people
  * @returns `flaws` are signs of a mistake, which the first line repeats
@@ -65,7 +65,7 @@ export function describe(policy: RiskPolicy, source: string): { readonly lines: 
   return { lines, flaws };
 }
 
-/** Which rule acts on a device, and why each one before it does not. */
+/** The rule that acts on a device, and for each rule before it the reason why it does not act. */
 export function explain(policy: RiskPolicy, device: Device): string[] {
   const clients = device.clientType ? [device.clientType] : CLIENTS;
   const answers = clients.map((clientType) => {
@@ -131,7 +131,7 @@ export function differences(policy: RiskPolicy, other: RiskPolicy, path: string)
   return [head, '', ...table([['signals', 'now', 'then', 'for'], ...rows])];
 }
 
-/** No signal, each alone, and for a rule that needs several, as many of those that it counts. */
+/** The combinations to try: no signal, each signal alone, and for a rule that needs n > 1 signals, n of those that it counts. */
 function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
   const larger = rules.flatMap(({ when, needs }, at) => {
     if (needs < 2) return [];
@@ -145,7 +145,7 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
   return [[], ...SIGNALS.map((signal) => [signal]), ...larger];
 }
 
-/** Each client type with every event type that the rules name, and with none for all others. */
+/** Each client type with every event type that the rules name, and with undefined for all other event types. */
 function casesOf(rules: readonly Rule[]): Case[] {
   const eventTypes = [...new Set(rules.flatMap(({ when }) => when.eventType ?? [])), undefined];
   return CLIENTS.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));

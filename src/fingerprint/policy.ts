@@ -21,7 +21,7 @@ export interface RiskPolicy {
 
 export interface Rule {
   readonly when: Condition;
-  /** The number of different signals that have to count: `atLeast`, or 1, or 0 if no key says which signals count. */
+  /** The number of different signals that have to count: `atLeast`, by default 1, or 0 without a key that selects signals. */
   readonly needs: number;
   readonly isShadow: boolean;
   /** The rule's decision; the same object each time. */
@@ -41,7 +41,7 @@ export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence'
 /**
  * The policy in a file.
  *
- * @param name of the file in the sentences
+ * @param name the name of the file in messages
  * @throws ConfigError with every mistake at once
  */
 export function loadPolicy(path: string, name: string): RiskPolicy {
@@ -79,7 +79,7 @@ export function parsePolicy(json: string): RiskPolicy {
   };
 }
 
-/** The decision of the first rule that matches. `onShadow` gets those of shadow rules that match before it. */
+/** The decision of the first rule that matches. `onShadow` gets the decisions of shadow rules that match before it. */
 export function decide(
   policy: RiskPolicy,
   input: PolicyInput,
@@ -102,7 +102,7 @@ export function matches({ when, needs }: Rule, { clientType, eventType, signals 
   return counted.length >= needs && new Set(counted.map(({ name }) => name)).size >= needs;
 }
 
-/** Is a signal one of those that a rule counts? One that is newer than the catalogue has neither a code nor an effect. */
+/** Does a rule with this condition count a signal? A signal that is newer than the catalogue has neither a code nor an effect. */
 export function counts(
   { anyOf, effect, minLevel, minConfidence }: Condition,
   { code, level, confidence, effect: own }: PolicySignal,
@@ -117,7 +117,7 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
   return codes !== undefined && code != null && codes.includes(code);
 }
 
-/** The built-in policy. Only blacklists deny. A hobbyist's phone can trigger several HIGH signals. */
+/** The built-in policy. Only blacklists deny, because a hobbyist's phone can trigger several HIGH signals. */
 export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 
 /** The policy in use, which counts its decisions. */
@@ -132,7 +132,7 @@ export class PolicyInUse {
     metrics.watchPolicy(() => [...this.current.rules, { decision: this.current.otherwise, isShadow: false }]);
   }
 
-  /** Decides about a device by a policy that is, or was, in use. Records the decision, and those of shadow rules. */
+  /** Decides about a device by a policy that is, or was, in use. Records this decision and the decisions of shadow rules. */
   decide(policy: RiskPolicy, device: PolicyInput, operation: Pick<Operation, 'recordDecision'>): DeviceRiskDecision {
     // Callers choose the event: only a word of the policy may become a label.
     const eventType = policy.rules.flatMap(({ when }) => when.eventType ?? []).find((one) => one === device.eventType);

@@ -6,7 +6,7 @@ import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { EVENT_TYPE, METADATA_KEYS, QUERY_TEMPLATE } from './contract.ts';
 
-/** Metadata with the trusted headers, and the keys of the arguments that these overrule. */
+/** Metadata with the trusted headers, and the keys of the arguments that the headers overrule. */
 export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
   const metadata = { ...given };
   const dropped: MetadataKey[] = [];
@@ -38,7 +38,7 @@ export function toRequest(args: QueryDeviceFingerprintArgs, applications: Pick<U
   const account = applications.find(args.publicKey);
   if (!account)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
-  // For the risk policy and the record of a judgement.
+  // The risk policy and the record of a judgement have the event type too.
   const eventType = args.eventType || undefined;
   if (eventType && !EVENT_TYPE.pattern.test(eventType))
     throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');

@@ -38,7 +38,7 @@ export class DeviceRequest {
   readonly #policy: PolicyInUse['current'];
   readonly #decisions = new Map<JudgedDevice, DeviceRiskDecision>();
   readonly #judgements = new Map<JudgedDevice, DeviceJudgement>();
-  /** The devices of the judgements made in this request. All others were opened. */
+  /** The device of each judgement that this request made. A judgement that it opened has no device here. */
   readonly #devices = new Map<DeviceJudgement, JudgedDevice>();
   readonly #sealed = new Map<DeviceJudgement, string | DeviceTrustError>();
 
@@ -113,7 +113,7 @@ export class DeviceRequest {
     return device ? this.decide(device) : (judgement.decision ?? null);
   }
 
-  /** The sealed text of a judgement, always the same one. @throws UPSTREAM_PROTOCOL_ERROR if the answer is too long to seal */
+  /** The sealed text of a judgement, the same in each call. @throws UPSTREAM_PROTOCOL_ERROR if the answer is too long to seal */
   sealedOf(judgement: DeviceJudgement): string {
     const device = this.#devices.get(judgement);
     if (!device) return judgement.sealed;

@@ -8,16 +8,16 @@ import type { JudgedDevice } from './outcome.ts';
 /** A key that seals judgements: a JWK of 256 bits (RFC 7517; RFC 7518, section 6.4). Each record names the `kid` of its key. */
 export type SealingKey = Readonly<ReturnType<typeof newSealingKey>>;
 
-/** A new random key, named by the day and four random bytes, so that no two days and no two keys of a day share a name. */
+/** A new random key, named by the day and four random bytes, so that no two keys share a name. */
 export function newSealingKey() {
   const day = new Date().toISOString().slice(0, 10);
   const kid = `seal-${day}-${randomBytes(4).toString('hex')}`;
   return { kty: 'oct' as const, k: randomBytes(32).toString('base64url'), kid };
 }
 
-/** The longest text that is sealed, in bytes: a body has room for 60 of them by default. Judgements have some 800. */
+/** The longest sealed text, in bytes. Judgements have some 800, and a body has room for 60 of the longest by default. */
 const MAX_BYTES = 8_192;
-/** The longest text that is opened, in characters: releases up to 0.4.0 sealed as much, and those texts are kept for years. */
+/** The longest text that is opened, in characters. Releases up to 0.4.0 sealed texts of this length, which are kept for years. */
 const MAX_OPENED_CHARACTERS = 262_144;
 
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
@@ -48,7 +48,7 @@ export class Judgements {
     return this.#keys.size > 0;
   }
 
-  /** Seals a judgement with the first key. The error is returned if it does not fit into 8 KiB. */
+  /** Seals a judgement with the first key. Returns the error if the sealed text is longer than 8 KiB. */
   seal(judgement: Judgement): string | DeviceTrustError {
     const [first] = this.#keys;
     if (!first) throw noSealingKeys();
@@ -71,7 +71,7 @@ export class Judgements {
   }
 }
 
-/** The judgement of a device, on behalf of this person. */
+/** The judgement of a device in a request of this person. */
 export function judgementOf(
   { token: _, respondedAt, eventType, ...shown }: JudgedDevice,
   subject: string | undefined,
@@ -84,7 +84,7 @@ export function judgementOf(
 
 /*
  * A sealed judgement is a JWE in compact form (RFC 7516, section 7.1): A256KW wraps a fresh content key (RFC 3394), and A256GCM
- * encrypts with it. `jose` takes five to seven times as long, and one request may open hundreds of them. The tests compare both.
+ * encrypts with it. `jose` takes five to seven times as long, and a request may open hundreds of JWEs. The tests compare the two.
  */
 
 const WRAP_IV = Buffer.alloc(8, 0xa6); // RFC 3394, section 2.2.3.1
@@ -100,7 +100,7 @@ function encrypt(text: string, header: string, key: KeyObject): string {
   return compact(header, [wrappedKey, iv, ciphertext, cipher.getAuthTag()]);
 }
 
-/** The text that a key has encrypted, else undefined. The header is compared byte for byte, not parsed. */
+/** The text in a JWE; undefined if none of the keys encrypted it. The header is compared byte for byte, not parsed. */
 function decrypt(jwe: string, keys: ReadonlyMap<string, KeyObject>): string | undefined {
   const [header = '', ...parts] = jwe.split('.', 6);
   const key = keys.get(header);

@@ -61,7 +61,7 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
-    // Each documented outcome shows that the service works. All else throws.
+    // Each documented outcome shows that the service works. `toOutcome` throws for all others.
     const { outcome, leftOut, differences } = await this.upstream.call({ account, body, scope }, (response) => ({
       result: toOutcome(request, response, Date.now()),
       evidence: 'well',
@@ -93,7 +93,7 @@ const applicationsOf = (settings: FingerprintSettings) =>
     prepareApplication({ ...one, baseUrl: addressOf(one.region, settings[`fingerprintUrl${one.region}`]) }),
   );
 
-/** A word like those of the document: nothing else is kept or logged. */
+/** A word in the form of the document's words. No other word is kept or logged. */
 const PLAIN_WORD = /^[\w/.-]{1,48}$/;
 const MAX_NAMED = 64;
 

@@ -8,7 +8,7 @@ import { QUERY_TEMPLATE } from './contract.ts';
 /** The variables of the fingerprint service and of the judgements on its answers, and the rules between them. */
 
 const secret = matching('visible ASCII characters', (text) => /^[!-~]+$/.test(text));
-// `.` and `..` would be resolved away as a part of a path.
+// A URL would lose `.` and `..` as a part of its path.
 const publicKey = matching('visible ASCII characters, not dots alone', (text) => /^(?!\.+$)[!-~]+$/.test(text));
 const applications = secretList(
   'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
@@ -17,7 +17,7 @@ const applications = secretList(
 
 const MAX_SEALING_KEYS = 16;
 const sealingKey = jwkOf('A256KW', 'enc', ['wrapKey', 'unwrapKey'], { kty: oneOf(['oct']), k: bytes, kid: identifier });
-/** Keys that seal judgements. The keys differ as well as their names: an old key under a new name would look like a rotation. */
+/** Keys that seal judgements. No two have the same `k` either: an old `k` under a new `kid` would look like a rotation. */
 const sealingKeys = secretList(
   `a JSON list of 1 to ${MAX_SEALING_KEYS} keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k`,
   listOf(sealingKey, 'kid', 'k').refine((keys) => keys.length <= MAX_SEALING_KEYS, {
@@ -39,7 +39,7 @@ export const FINGERPRINT_VARIABLES = {
 
 export type FingerprintSettings = Values<typeof FINGERPRINT_VARIABLES>;
 
-/** The same after each restart. It is public here, so live mode refuses it. */
+/** The key of sandbox mode. It is public, so live mode refuses it. */
 export const SANDBOX_SEALING_KEY = {
   kty: 'oct',
   k: Buffer.from('public-sandbox-key-worth-nothing').toString('base64url'),
@@ -50,11 +50,11 @@ export function fingerprintRules(input: RuleInput<typeof FINGERPRINT_VARIABLES>)
   const { values, refuse } = input;
   const { fingerprintApplications: list = [], sealingKeys = [] } = values;
   refuseAddresses(input, list, 'fingerprintUrl', QUERY_TEMPLATE.replace('/{public_key}', ''));
-  // A public key is in every address, so it is no secret.
+  // A public key is part of each URL, so it is no secret.
   const publicKeys = new Set(list.map(({ publicKey }) => publicKey));
   for (const [index, { secret }] of list.entries())
     refuse(publicKeys.has(secret), 'fingerprintApplications', 'no public key as a secret', `one at ${index}.secret`);
-  // It opens every judgement.
+  // With the sandbox's key, anybody could open and forge judgements.
   const isPublic = sealingKeys.some(({ k }) => k === SANDBOX_SEALING_KEY.k);
   refuse(isPublic, 'sealingKeys', 'keys of your own', 'the key of the sandbox, which is public');
 }

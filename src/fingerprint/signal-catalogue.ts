@@ -65,7 +65,7 @@ const ROWS: Readonly<Record<SignalCode, readonly [level: SignalLevel, confidence
   RUNNING_IN_SYSTEM_CLONED: ['LOW', 0.9],
 };
 
-/** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist, and the effect follows that. */
+/** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist. The description counts. */
 function effectOf(code: string): DeviceSignalEffect {
   if (code.startsWith('WHITELIST_')) return 'DENY';
   if (code.startsWith('BLACKLIST_')) return 'ALLOW';
@@ -84,7 +84,7 @@ export const SIGNAL_CATALOGUE: readonly SignalDefinition[] = CODES.map(({ name, 
   return { code, level, confidence, effect: effectOf(code), meaning: description?.value ?? '' };
 });
 
-/** The same by the names that the service sends. */
+/** The catalogue by the names that the service sends. */
 export const SIGNALS_BY_NAME: ReadonlyMap<string, SignalDefinition> = new Map(
   SIGNAL_CATALOGUE.map((row) => [row.code, row]),
 );

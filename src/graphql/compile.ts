@@ -61,14 +61,14 @@ export function canBeCompiled(schema: GraphQLSchema, { document, definition, cos
 
 const PLAIN_ALIAS = /^[a-z\d]+$/i;
 
-/** Does this argument contain no text and no word of the caller's own? */
+/** Is this argument a variable, a number, a boolean, or an enum value of the schema? */
 function isPlainValue(value: ValueNode, schema: GraphQLSchema): boolean {
   if (value.kind !== 'EnumValue') return PLAIN_VALUES.has(value.kind);
   return Object.values(schema.getTypeMap()).some((type) => isEnumType(type) && type.getValue(value.value));
 }
 const PLAIN_VALUES = new Set<string>(['Variable', 'IntValue', 'FloatValue', 'BooleanValue']);
 
-/** A mutation is compiled as a query: graphql-jit's queue for mutations keeps a request in memory until a full garbage collection. */
+/** Compiles a mutation as a query: graphql-jit's queue for mutations keeps a request in memory until a full garbage collection. */
 export function compile(schema: GraphQLSchema, { document, definition }: Candidate) {
   const isQuery = definition.operation === 'query';
   const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };

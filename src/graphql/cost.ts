@@ -53,7 +53,7 @@ export class CostBudget {
  */
 const COST_IN_ANSWER = 0.45;
 
-/** The most characters that JSON writes for one, such as a control character. */
+/** The most characters that JSON writes for one character, such as a control character. */
 const MAX_ESCAPE_LENGTH = 6;
 
 /** The cost of an operation as a function of its variables, computed once for each document. */
@@ -70,9 +70,9 @@ interface VariableCost {
   readonly name: string;
   /** The value if the request sends none. */
   readonly fallback: unknown;
-  /** How many arguments of root fields use it. Each costs the size of the value. */
+  /** The number of arguments of root fields that use the variable. Each costs the size of the value. */
   uses: number;
-  /** How many fields resolve it as a list of entity references. */
+  /** The number of fields that resolve the variable as a list of entity references. */
   lists: number;
   /** The cost of one reference in all of these fields together. */
   perReference: number;
@@ -127,7 +127,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
 /** Characters of a caller's text that cost as much as one value. */
 const CHARACTERS_PER_UNIT = 16;
 
-/** The cost of an object in a caller's value: V8 makes a shape for each new order of keys, when it parses and again when it copies. */
+/** The cost of an object in a caller's value: V8 makes a shape for a new order of keys, once to parse it and once to copy it. */
 const COST_OF_OBJECT = 4;
 
 /** The cost of a request with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit it exceeds */

@@ -9,7 +9,7 @@ const MAX_LINES = 2_000;
 const LINE_END = /\r\n|[\n\r]/;
 /** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
-/** It also compares fields of the same name in pairs, and keeps 350 bytes for each pair that conflicts. */
+/** graphql-js also compares fields of the same name in pairs, and keeps 350 bytes for each pair that conflicts. */
 const MAX_SAME_NAME = 200;
 /** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
 const MAX_NAME_LENGTH = 256;

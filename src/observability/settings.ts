@@ -21,8 +21,8 @@ export const LOG_VARIABLES = {
   logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
 } as const satisfies Table;
 
-/** `name=value`, as OpenTelemetry lists pairs. A space, `"`, `,`, `;` or `\` in the value is percent-encoded. */
-const PAIR = /^\s*([\w./-]{1,255})\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*$/;
+/** `name=value`, as OpenTelemetry lists pairs. The value is visible ASCII, with `"`, `,`, `;` and `\` percent-encoded. */
+const PAIR = /^\s*([\w.\/\-]{1,255})\s*=\s*([[!-~]--[",;\\]]*)\s*$/v;
 const PAIRS = 'pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values';
 
 const resourceAttributes = {

@@ -1,13 +1,13 @@
 import { ADDRCONFIG, lookup as dnsLookup, type LookupAddress } from 'node:dns';
 
-/** Gets at least one address of a name, or the error whose code is the reason. */
+/** Gets at least one address of a name, or an error whose code is the reason. */
 type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) => void;
 
 /** Looks up all addresses of a host name, of both families. */
 export type Lookup = (hostname: string, done: OnAddresses) => void;
 
 interface LookupObserver {
-  /** A look-up failed with this code; `isFirst` unless the one before failed as well. */
+  /** A look-up failed with this code; `isFirst` unless the look-up before it failed as well. */
   failed(hostname: string, code: string, isFirst: boolean): void;
   recovered(hostname: string): void;
 }
@@ -21,7 +21,7 @@ const MAX_AGE_MS = 5 * 60_000;
 /** How long a caller waits for a look-up, in ms. The look-up itself cannot be aborted. */
 const LOOKUP_TIMEOUT_MS = 1_500;
 
-/** Host names with their addresses. The system runs two look-ups at a time: one for each socket would be late. */
+/** Host names with their addresses. The system runs two look-ups at a time, so a look-up for each socket would be late. */
 export class DnsCache {
   readonly #names = new Map<string, HostName>();
   readonly #lookup: Lookup;
@@ -139,8 +139,8 @@ function lookupError(hostname: string, code: string): Error {
 }
 
 /**
- * The look-up of the system, with its file of hosts. glibc reads its configuration at the first one, which is here:
- * without a descriptor left it would answer ENOTFOUND for every name.
+ * The look-up of the system, with its file of hosts. The first look-up is here, because glibc then reads its configuration:
+ * later, if no file descriptor is left, it would answer ENOTFOUND for every name.
  */
 function openSystemLookup(): Lookup {
   dnsLookup('localhost', () => {});

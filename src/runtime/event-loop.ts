@@ -1,19 +1,19 @@
 const TICK_MS = 20;
 
-/** The shortest window in which delays are measured, in ms. A short turn after a long one must not end the measurement of the next long one. */
+/** The shortest window of delays, in ms: a window that held one short turn alone would part two long turns for `isOverloaded`. */
 const WINDOW_MS = 50;
 
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/** How many ticks follow a question if there is no watcher, and how long delays count after the last tick, in ms. */
+/** The number of ticks after a question without a watcher, and the time for which delays count after the last tick, in ms. */
 const [TICKS_AFTER_QUESTION, REMEMBERED_MS] = [50, 100];
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 
 /**
- * Measures the lag of the event loop, by ticks while somebody watches it: an idle process has none. Node's histogram misses
- * the turn after each reset, which under overload is every turn.
+ * Measures the lag of the event loop by ticks, which it has only while somebody watches, so that an idle process sleeps. Node's
+ * histogram misses the turn after each reset, which under overload is every turn.
  */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
@@ -28,7 +28,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let timer: NodeJS.Timeout | undefined;
 
   const lagAt = (now: number) => (timer ? Math.max(0, now - lastTick - TICK_MS) : 0);
-  // A window ends at the first tick after WINDOW_MS. Only the part that late ticks caused counts.
+  // A window ends at the first tick after WINDOW_MS. Its delay is the time beyond WINDOW_MS, but at most the lag of its ticks.
   const delayAt = (now: number) => Math.min(windowLagMs + lagAt(now), now - windowStart - WINDOW_MS);
 
   const tick = () => {
@@ -59,7 +59,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
     timer = setInterval(tick, TICK_MS).unref();
   };
 
-  /** A question without a watcher lets the ticks go on for a while, so that the next one has an answer. */
+  /** A question without a watcher lets the ticks go on for a while, so that the next question has an answer. */
   const touch = () => {
     if (watchers > 0) return;
     ticksLeft = TICKS_AFTER_QUESTION;

@@ -14,7 +14,7 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound.port}`;
 }
 
-/** The options of TLS for a host with a final dot: it keeps resolvers from search domains, but a name in TLS has no final dot (RFC 6066, 3). */
+/** The options of TLS for a host. A final dot keeps resolvers from search domains, but is not allowed in TLS (RFC 6066, 3). */
 export const tlsOptionsFor = (hostname: string): { readonly servername?: string } =>
   hostname.endsWith('.') ? { servername: hostname.slice(0, -1) } : {};
 
@@ -35,7 +35,7 @@ export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
 /** The origin of a page from a server of this machine, as browsers write it. */
 export const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
 
-/** For development: lets pages of this machine alone read the response (CORS). True if it was their preflight, which is answered. */
+/** For development: lets pages of this machine alone read the response (CORS). Answers a preflight of theirs, and returns true. */
 export function answerLocalPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   response.setHeader('vary', 'origin');
   if (!LOCAL_ORIGIN.test(headers.origin ?? '')) return false;

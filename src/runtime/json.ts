@@ -7,9 +7,9 @@ const SURROGATE =
   /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
 
 /**
- * Parses JSON in UTF-8, or returns undefined: the parser's error quotes the text. A repeated key in an object is refused as
- * ambiguous (RFC 8259, section 4). Keys that could reach a prototype are left out, and a lone surrogate becomes U+FFFD,
- * because routers refuse an answer with one.
+ * Parses JSON in UTF-8. Returns undefined for other texts, because the parser's error would quote them, and for an object that
+ * repeats a key, which is ambiguous (RFC 8259, section 4). Keys that could reach a prototype are left out, and a lone surrogate
+ * becomes U+FFFD, because routers refuse an answer with a lone surrogate.
  */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
@@ -52,7 +52,7 @@ function checked(text: string, parsed: unknown): unknown {
   return parsed;
 }
 
-/** Does a value have the keys of its text, each as often? */
+/** Does a value have each key as often as its text? */
 function hasKeysOf(text: string, parsed: unknown): boolean {
   const missing = new Map<string, number>();
   for (const key of keysIn(text).flat()) missing.set(key, (missing.get(key) ?? 0) + 1);
@@ -121,7 +121,7 @@ function endOfText(json: string, begin: number): number {
 /** For each byte, 1 if a value or a key can follow it. */
 const STARTS_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
 
-/** At most so many values and keys are in a JSON text: its characters `[`, `{`, `:` and `,`, also those in its strings. */
+/** An upper bound of the values and keys in a JSON text: its characters `[`, `{`, `:` and `,`, even those in strings. */
 export function countValues(json: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < json.length; at += 1) count += STARTS_VALUE[json[at] ?? 0] ?? 0;
@@ -133,7 +133,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The properties of any value; none if it is not an object. */
+/** The properties of an object; `{}` for any other value. */
 export function propertiesOf(value: unknown): Readonly<Record<string, unknown>> {
   // Safe: any property of an object can be read.
   return (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
@@ -151,8 +151,8 @@ function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
 const lengthOf = (text: string): number => text.length;
 
 /**
- * The number of values in a JSON value of any depth, plus the length of its texts and keys / `charactersPerUnit`; an object counts as
- * `perObject` values. It stops beyond `most`.
+ * The size of a JSON value of any depth: the number of its values, where an object counts as `perObject`, plus the length of its
+ * texts and keys / `charactersPerUnit`. Counting stops beyond `most`.
  */
 export function sizeOf(
   value: unknown,
@@ -193,13 +193,13 @@ export function jsonBytes(value: unknown, most: number): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** A service's message of two to ten plain words, for the log; else empty, because another text may be a name or an id. */
+/** A service's message for the log, if it has two to ten plain words; else empty, because it may be a name or an id. */
 export function loggableMessage(message: unknown): string {
   const isPlain = typeof message === 'string' && /^[a-z_'.,]{1,20}( [a-z_'.,]{1,20}){1,9}$/i.test(message);
   return isPlain ? `: ${message}` : '';
 }
 
-/** Where a body differs from its contract, for the log: paths and kinds of issue, no value; undefined without one. */
+/** The differences of a body from its contract, for the log: paths and kinds, no values; undefined without an error. */
 export function describeIssues(error: z.ZodError | undefined): string | undefined {
   return error?.issues.map(({ path, code }) => `${path.join('.') || 'body'}: ${code}`).join('; ');
 }

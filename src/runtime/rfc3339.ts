@@ -7,7 +7,7 @@ export function isRfc3339(text: string): boolean {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
   const offsetHour = Number(match[8] ?? 0);
   const offsetMinute = Number(match[9] ?? 0);
-  // Day 0 of the next month is the last one of this month. The calendar repeats after 400 years.
+  // Day 0 of the next month is the last day of this month. The calendar repeats after 400 years.
   const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
   if (month < 1 || month > 12 || day < 1 || day > lastDay) return false;
   if (hour > 23 || minute > 59 || offsetHour > 23 || offsetMinute > 59) return false;

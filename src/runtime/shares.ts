@@ -1,23 +1,22 @@
 /**
- * The parts of a capacity, or of a limit, that services may hold, so that neither the router nor another service is starved:
- * half of it together (all of it without a router), and each service half of that, unless it is the only one.
+ * The shares of a capacity or limit that services may hold, so that they starve neither the router nor each other; at least 1:
+ * together half of it, or all of it without a router; each service half of `together`, or all of it if it is the only service.
  */
 export function sharesOf(
   total: number,
   { hasRouter, services }: { readonly hasRouter: boolean; readonly services: number },
 ) {
-  // A service may hold at least one.
   const together = Math.max(hasRouter ? total / 2 : total, 1);
   return { together, each: services > 1 ? Math.max(together / 2, 1) : together };
 }
 
-/** The amounts that callers hold of one capacity: of all, of services together, and of each service. */
+/** The amounts that callers hold of one capacity: all callers together, services together, and each service. */
 export class SharedCount {
   #all = 0;
   #ofServices = 0;
   readonly #ofEach = new Map<string, number>();
 
-  /** May this caller hold so much more of a total with these shares? */
+  /** May this caller hold `amount` more of a total with these shares? */
   hasRoom(total: number, shares: ReturnType<typeof sharesOf>, { name, isService }: Holder, amount: number): boolean {
     if (this.#all + amount > total) return false;
     if (!isService) return true;

@@ -4,7 +4,7 @@ import type { Region } from '../upstream/settings.ts';
 
 /** The accounts of both services: applications, captcha configurations, and the state of each. */
 
-/** Every query for one that is `forbidden` gets a 403 (fingerprint document, 5). */
+/** Every query for a `forbidden` application gets a 403 (fingerprint document, 5). */
 export type SandboxApplication = FingerprintSettings['fingerprintApplications'][number] & { readonly forbidden?: true };
 
 /** Every application, the default one first. */
@@ -65,7 +65,7 @@ export const SANDBOX_ATTESTATION = {
 
 export type SandboxSettings = ReturnType<typeof sandboxSettings>;
 
-/** Settings with all accounts at these addresses, and the keys of sandbox mode. Its attestations may be an operator's. */
+/** Settings with all accounts at these addresses, and the keys of sandbox mode. An operator may have set the attestations. */
 export function sandboxSettings(
   { GLB, NA, EU }: Readonly<Record<Region, string>>,
   { attestation = SANDBOX_ATTESTATION }: Pick<CaptchaSettings, 'attestation'>,

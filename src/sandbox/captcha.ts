@@ -23,7 +23,7 @@ export interface IssuedChallenge extends Challenge {
   isVerified: boolean;
 }
 
-/** The challenges of all regions: in the wrong region, a challenge is one of another captcha id. */
+/** The challenges of all regions. Each belongs to a captcha id, and so to the region of this id. */
 type Challenges = LRUCache<string, IssuedChallenge>;
 
 /** Issues a solved challenge. An unknown, deleted or paused captcha id gets the exception that a verification would get. */
@@ -43,7 +43,7 @@ export function issueChallenge(query: URLSearchParams, region: Region, challenge
   return { status: 200, body: { captcha_id: captchaId, ...challenge } };
 }
 
-/** Verifies a challenge (4), in the order of README.md: without the key it reveals nothing. Throws on a disconnect. */
+/** Verifies a challenge (4), the signature first: without the key, the response reveals nothing. Throws on a disconnect. */
 export async function validateChallenge(
   request: IncomingMessage,
   query: URLSearchParams,
@@ -67,7 +67,7 @@ export async function validateChallenge(
   return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, challenges);
 }
 
-/** The configuration that the URL or the form names, or the code of an exception. If both name one, it has to be the same. */
+/** The configuration that the URL or the form names, or the code of an exception. If both name an id, it has to be the same id. */
 function captchaOf(query: URLSearchParams, form: URLSearchParams | undefined, region: Region): SandboxCaptcha | string {
   const named = [...query.getAll('captcha_id'), ...(form?.getAll('captcha_id') ?? [])].filter((id) => id !== '');
   const [captchaId = '', another] = new Set(named);
@@ -93,7 +93,7 @@ function findInvalidParameter({ lot_number, captcha_output, pass_token, gen_time
   return undefined;
 }
 
-/** The outcome that a lot number names in plain text; undefined if it names none, or an unknown exception. */
+/** The outcome that a lot number names in plain text; undefined if it names no outcome, or an unknown exception. */
 function forcedOutcome(lotNumber: string): JsonResponse | undefined {
   const [, outcome, value = ''] = /^sandbox:(fail|exception):(.+)$/s.exec(lotNumber) ?? [];
   if (outcome === 'fail') return failed(value, lotNumber);
@@ -115,7 +115,7 @@ function verify(claimed: Challenge, captchaId: string, challenges: Challenges): 
   return passed(lotNumber);
 }
 
-/** How the challenge was solved, and from which address: one reserved for documentation (RFC 5737). */
+/** The kind of the challenge, and the address of the person, which is reserved for documentation (RFC 5737). */
 const SOLVED_BY = { used_type: 'slide', user_ip: '203.0.113.40' };
 
 /** The verification passed (2.4). Only this response has a scene and a referer (2.3). */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { JsonResponse } from './http.ts';
 
-/** What a tester changes from outside while the sandbox runs (README.md): a service that is slow or down, a key. */
+/** Faults and keys, which a tester changes from outside while the sandbox runs (README.md). */
 
 export const CHALLENGES_PATH = '/sandbox/challenges';
 export const FAULTS_PATH = '/sandbox/faults';

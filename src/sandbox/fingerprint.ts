@@ -59,7 +59,7 @@ const FIRST_ANALYSIS_MS = Date.UTC(2025, 0, 1);
 function requestId(publicKey: string, deviceToken: string): string {
   // As JSON, so that no other pair of key and token can give the same text.
   const digest = sha256(JSON.stringify([publicKey, deviceToken]));
-  // A UUID v7 begins with a time. It comes from the digest as well, because the clock would make each id a new one.
+  // A UUID v7 begins with a time. The time comes from the digest too, because with the clock each query would get a new id.
   return `req_${uuidV7({ msecs: FIRST_ANALYSIS_MS + digest.readUInt32BE(0), random: digest.subarray(4) })}`;
 }
 
@@ -123,7 +123,7 @@ const query = z.strictObject(
   'dict_type',
 );
 
-/** The token, or the field errors: `body` or `Content-Type` for the whole. Without a `body` it was too long. */
+/** The token, or the field errors: `body` or `Content-Type` name the whole request. `body` is undefined if it was too long. */
 function parseQuery(
   contentType: string | undefined,
   body: Buffer | undefined,
@@ -199,7 +199,7 @@ export function parseToken(token: string, isUsed: boolean) {
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
 
-/** Each of these signals once, as in the catalogue (2.9) or in NEWER, with its own confidence if it has one. Undefined if a signal is unknown. */
+/** Each signal once, as in the catalogue (2.9) or in NEWER, or with its word's confidence; undefined if a signal is unknown. */
 function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
   const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
   const signals = [...wanted].flatMap(([name, given]) => {

@@ -23,7 +23,7 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
-/** The challenges and the tokens that are kept; beyond, the oldest are evicted. Each takes some hundred bytes. */
+/** The most challenges and the most tokens that are kept: then the oldest are evicted. Each takes some hundred bytes. */
 const CAPACITY = 10_000;
 
 /** The memory of both services, for all regions. */
@@ -36,7 +36,7 @@ const createMemory = () => ({
 /** The memory of both services for one region, with its faults. */
 type Memory = ReturnType<typeof createMemory> & { readonly faults: Faults };
 
-/** Starts both services, a server for each region from `port` on; 0 takes free ports. None is left after an error. */
+/** Starts both services, a server for each region from `port` on; 0 takes free ports. An error leaves no server behind. */
 export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }): Promise<Sandbox> {
   const memory = createMemory();
   const servers: Server[] = [];
@@ -73,10 +73,10 @@ function close(server: Server): Promise<void> {
 /** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
 function listenerFor(region: Region, memory: Memory): RequestListener {
   return async (request, response) => {
-    // The widget that a challenge stands in for is part of a page, and so is a login.
+    // Pages ask for challenges, in place of the captcha widget, and for logins.
     const isOfPage = [CHALLENGES_PATH, LOG_IN_PATH].some((path) => request.url?.startsWith(path));
     if (isOfPage && answerLocalPage(request, response)) return;
-    // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
+    // `route` rejects if the client has disconnected, which gets no response, or by a bug in the sandbox, which is a 500.
     const result = await route(request, region, memory).catch(() => errorResponse(500));
     if (!result) response.destroy();
     else if (!response.destroyed) send(response, result);
@@ -99,7 +99,7 @@ async function route(request: IncomingMessage, region: Region, memory: Memory): 
     return validateChallenge(request, query, region, memory);
   if (method === 'POST' && path === LOG_IN_PATH) return logIn(await readBody(request), memory.usedProofs);
   if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory.challenges);
-  // Pages have an origin, and must not change the sandbox of whoever opens them.
+  // A request of a page has an origin. A page must not change the sandbox on the machine of its reader.
   if (method === 'POST' && headers.origin === undefined && (path === FAULTS_PATH || path === KEYS_PATH)) {
     const form = Object.fromEntries(new URLSearchParams((await readBody(request))?.toString()));
     return path === FAULTS_PATH ? setFault(form, memory.faults) : setKey(form, memory.keys);

@@ -20,10 +20,10 @@ const BYTES_PER_VALUE = 64;
 /** The most that one body is charged: the share of a caller (a quarter), minus 4 MiB for its parsed document. */
 const MAX_BODY_WEIGHT = (MAX_BYTES_IN_FLIGHT * 3) / 16;
 
-/** After this long without progress of an answer, its connection is closed, in ms. */
-const UNREAD_MS = 10_000;
+/** The time without progress of an answer after which its connection is closed, in ms. */
+const STALLED_MS = 10_000;
 /** How often Node checks the progress, in ms. */
-const UNREAD_CHECK_MS = 2_000;
+const STALL_CHECK_MS = 2_000;
 
 /** Refuses an HTTP request before it becomes a GraphQL one. */
 export class RequestRefused extends Error {
@@ -120,23 +120,23 @@ export function send(
   if (bytes > MAX_SENT_AS_TEXT) response.end(Buffer.from(body));
   // A text with a byte for each character is ASCII, which need not be encoded.
   else response.end(body, bytes === body.length ? 'latin1' : 'utf8');
-  if (response.writableLength > 0) closeUnlessRead(response);
+  if (response.writableLength > 0) closeIfStalled(response);
 }
 
 /** Closes the connection if its answer makes no progress for 10 s. */
-function closeUnlessRead(response: ServerResponse): void {
+function closeIfStalled(response: ServerResponse): void {
   let checkedAt = 0;
-  let unreadSince = 0;
+  let stalledSince = 0;
   // This listener runs before Node sets its keep-alive timeout. Otherwise our timeout would end a later request of the connection.
   response.prependOnceListener('finish', () => response.req.socket.setTimeout(0));
   // Node calls this only if there was no progress since the last check.
-  response.setTimeout(UNREAD_CHECK_MS, () => {
+  response.setTimeout(STALL_CHECK_MS, () => {
     const { socket } = response.req;
     const now = performance.now();
-    // Checks were skipped, so there was progress meanwhile.
-    if (now - checkedAt > 1.5 * UNREAD_CHECK_MS) unreadSince = now - UNREAD_CHECK_MS;
+    // This check is late, because progress restarted the timer.
+    if (now - checkedAt > 1.5 * STALL_CHECK_MS) stalledSince = now - STALL_CHECK_MS;
     checkedAt = now;
-    if (now - unreadSince < UNREAD_MS) socket.setTimeout(UNREAD_CHECK_MS);
+    if (now - stalledSince < STALLED_MS) socket.setTimeout(STALL_CHECK_MS);
     else socket.destroy();
   });
 }

@@ -11,7 +11,7 @@ import { type Config, VARIABLES } from './variables.ts';
 /**
  * The features in use, in one line.
  *
- * @param slices those that are on
+ * @param slices the slices that are on
  * @param files the content of their files, by name
  */
 export function summaryOf(config: Config, slices: readonly Slice[], files: Readonly<Record<string, FileContent>>) {
@@ -39,7 +39,7 @@ function scopesOf(config: Config): string | undefined {
     : `enforced by the header ${source.header}`;
 }
 
-/** A warning about unrestricted access to signals, with the remedy; undefined if access is restricted, or there are none. */
+/** A warning about unrestricted access to signals, with the remedy; undefined if access is restricted, or no slice has signals. */
 export function exposureOf(config: Config, slices: readonly Slice[]): string | undefined {
   if (config.upstreamMode === 'sandbox' || scopesOf(config)) return undefined;
   if (!slices.some(({ typeDefs }) => hasRisk(typeDefs))) return undefined;

@@ -34,8 +34,8 @@ export function tableOf(slices: readonly Slice[]): Rows {
 /**
  * The configuration of a server.
  *
- * @param slices all that exist
- * @param chosen those that may be on
+ * @param slices all slices that exist
+ * @param chosen the slices that may be on
  * @throws ConfigError
  */
 export function parseConfig(
@@ -124,16 +124,16 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   // Without a secret no caller is trusted, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
   refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
-  // The secrets of a try are public: their services have to be on this machine, and either the port too or all accounts of a try.
-  const isAtHome = ({ variables }: Slice) =>
+  // Secrets for a try are public. Services have to be on this machine, and so does the port unless all accounts are for a try.
+  const isOnThisMachine = ({ variables }: Slice) =>
     Object.entries(variables).every(
       ([key, { schema }]) => schema !== address.schema || isLocalAddress(input.values[key]),
     );
   const hasAccounts = chosen.filter(({ accounts }) => isSet(accounts));
   input.refusePlaceholders((key, tried) => {
     const slice = slices.find(({ variables }) => key in variables);
-    if (slice) return isAtHome(slice);
-    const isNearby = isLocalHost(rows.values.host ?? '') || hasAccounts.every(({ accounts }) => tried.has(accounts));
-    return isNearby && hasAccounts.every(isAtHome);
+    if (slice) return isOnThisMachine(slice);
+    const isPortSafe = isLocalHost(rows.values.host ?? '') || hasAccounts.every(({ accounts }) => tried.has(accounts));
+    return isPortSafe && hasAccounts.every(isOnThisMachine);
   });
 }

@@ -4,7 +4,7 @@ import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 /** Measures the lag of this process. */
 export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
 
-/** With a deadline of over 500 ms, only a longer lag of this process excuses a late answer, in ms. */
+/** The least lag of this process that excuses a late answer, in ms; half of the deadline if that is less. */
 const MIN_LAG_MS = 250;
 
 /** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurs`, else with UPSTREAM_TIMEOUT. */

@@ -37,7 +37,7 @@ const LIFETIME = 'lifetimeSeconds: expected a whole number from 10 to 240';
 const SAME = 'audiences: expected no two entries with the same id';
 const SUBJECT = 'audiences.0.subject: expected required or optional';
 const CAPTCHA_ID = 'audiences.0.captchaIds.0: expected 32 visible ASCII characters';
-const TWICE = 'audiences.0.actions: expected no two that are the same';
+const TWICE = 'audiences.0.actions: expected no text twice';
 const audiences = (...list: object[]) => settings({ audiences: list });
 const orders = (changes: object) => audiences({ ...ORDERS, ...changes });
 test.each<[string, string, string]>([
