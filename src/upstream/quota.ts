@@ -52,27 +52,32 @@ function createQuota(
 ) {
   const known = new Map<string, Rest>();
   const counters = new Map<string, ReturnType<QuotaStore['counter']>>();
-  // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
   const forAll = WINDOWS.flatMap(({ window, key, ms }): Limit[] => {
     const calls = limits[key];
     return calls === undefined ? [] : [{ window, ms, calls, of: '' }];
   });
 
-  /** The limits of a caller, its own first, so that a call which is refused costs nothing of the others. */
+  /**
+   * The limits of a caller, in the order in which a call is counted: seconds before days, and a service's own limit before those
+   * that it shares. So a call that is refused in its second costs nothing of the day, and one beyond a service's limit nothing of others.
+   */
   function limitsOf({ caller, isService }: Caller): readonly Limit[] {
     if (!isService) return forAll;
     const { hasRouter, services } = callers();
     const own = services.get(caller);
-    const ofServices = WINDOWS.flatMap(({ window, key, ms }): Limit[] => {
-      const total = limits[key];
-      const { together, each } = sharesOf(total ?? Number.POSITIVE_INFINITY, { hasRouter, services: services.size });
+    return WINDOWS.flatMap(({ window, key, ms }) => {
+      const total = limits[key] ?? Number.POSITIVE_INFINITY;
+      const { together, each } = sharesOf(total, { hasRouter, services: services.size });
       const calls = Math.floor(Math.min(each, own?.[key] ?? Number.POSITIVE_INFINITY));
-      return [
+      const ofServices = [
         { window, ms, calls, of: `:service:${caller}` },
         { window, ms, calls: Math.floor(together), of: ':services' },
-      ].filter((limit) => limit.calls < (total ?? Number.POSITIVE_INFINITY));
+      ];
+      return [
+        ...ofServices.filter((limit) => limit.calls < total),
+        ...forAll.filter((limit) => limit.window === window),
+      ];
     });
-    return [...ofServices, ...forAll];
   }
 
   const keyOf = (account: string, { window, of }: Limit) => `${window}${of} ${account}`;
@@ -147,11 +152,8 @@ interface Options {
 export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options, callers: () => QuotaCallers) {
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, { ...options, metrics });
   return {
-    /** The quota of a service; undefined without limits, of all callers or of one. */
-    of: (service: string, limits: QuotaLimits | undefined) => {
-      const hasLimit = limits !== undefined || [...callers().services.values()].some((own) => own !== undefined);
-      return hasLimit ? createQuota(service, limits ?? {}, callers, metrics, store) : undefined;
-    },
+    /** The quota of a service, with these limits for all callers. A rotation can add a limit for one of them. */
+    of: (service: string, limits: QuotaLimits = {}) => createQuota(service, limits, callers, metrics, store),
     /** Makes counters for a prefix of keys and a window in seconds; undefined without a store. */
     counter: store?.counter,
     close: () => store?.close(),

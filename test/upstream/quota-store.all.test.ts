@@ -123,6 +123,20 @@ describe('a quota that two replicas share', () => {
     expect(spent).toEqual([20, 20]);
   });
 
+  test('costs a service nothing of its day in a second that the router has used up on another replica', async () => {
+    const [router, orders] = ['the-secret-of-the-router', 'the-secret-of-orders'];
+    const services = [{ name: 'orders', secret: orders, scopes: [] }];
+    const fingerprintQuota = { perSecond: 8, perDay: 1_000 };
+    const { redis, apps, received } = await start({ fingerprintQuota, routerSecrets: [router], services });
+    const [first, second] = apps.map(({ graphqlUrl }) => graphqlUrl);
+    const query = queryForTokens(times(20, String));
+    await ask(first ?? '', query, {}, { 'router-authorization': router });
+    const before = received();
+    await ask(second ?? '', query, {}, { authorization: `Bearer ${orders}` });
+    const counted = await clientOf(redis).get('device-trust:fingerprint:day:service:orders:pk_sandbox_glb');
+    expect(Number(counted)).toBe(received() - before);
+  });
+
   test('has the id of the account in its keys and nothing else of a request', async () => {
     const { redis, apps } = await start({
       fingerprintQuota: { perSecond: 10, perDay: 10 },

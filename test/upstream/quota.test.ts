@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
-import { startInLiveMode } from '../support/app.ts';
+import { liveConfig, startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
@@ -21,6 +21,7 @@ async function start(overrides: Partial<Config>) {
   onTestFinished(app.stop);
   return {
     app,
+    rotate: (next: Partial<Config>) => app.rotate(liveConfig(upstream.url, { ...overrides, ...next })),
     received: () => upstream.received.length,
     judge: (count: number, publicKey?: string) => ask(app.graphqlUrl, queryForTokens(times(count, String), publicKey)),
     verify: () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: CAPTCHA_INPUT }),
@@ -130,6 +131,14 @@ describe('services that call beside the router', () => {
     expect(received()).toBe(7);
     await ask(app.graphqlUrl, queryForTokens(times(20, String)), {}, as(ORDERS));
     expect(received()).toBe(27);
+  });
+
+  test('have a quota from the rotation on that adds the first one', async () => {
+    const [, orders] = services;
+    const { app, rotate, received } = await start({ services: [orders] });
+    rotate({ services: [{ ...orders, quota: { perDay: 3 } }] });
+    await ask(app.graphqlUrl, queryForTokens(times(20, String)), {}, as(ORDERS));
+    expect(received()).toBe(3);
   });
 
   test('have all of it if nobody else calls', async () => {
