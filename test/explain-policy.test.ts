@@ -125,6 +125,10 @@ test('about one device it says which rule acts, and which conditions of each rul
     '  count: matches, and is only counted (shadow)',
     '',
   ]);
+  const answerOn = async (event: string) =>
+    (await run(policy, 'EMULATOR', 'ANDROID', event)).stdout.split(': DENY ')[1];
+  expect(await answerOn('eventType=login')).toBe('by phones. Before it:\n  checkout: eventType is login\n');
+  expect(await answerOn('eventType=checkout')).toBe('by checkout. Before it:\n  no rule\n');
   expect((await run(policy, 'none', 'IOS')).stdout).toMatch(/^none IOS: ALLOW by otherwise\. Before it:\n/);
 });
 
