@@ -92,5 +92,7 @@ export function startSubgraph(overrides: Partial<ServerOptions> = {}, parts = PA
     ['fingerprint', { forRequest: (context) => new DeviceRequest(parts.fingerprint, context) }],
     ['captcha', { forRequest: (context) => new CaptchaRequest(parts.captcha, context) }],
   ]);
+  const missing = SLICES.find(({ name }) => !slices.has(name));
+  if (missing) throw new Error(`expected a fake upstream for ${missing.name}, but got none`);
   return startServer(schemaOf(SLICES), limits, (...of) => new RequestContext(...of, parts.maxCost, slices));
 }

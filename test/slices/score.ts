@@ -13,6 +13,8 @@ import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 
 /** A third upstream, as the recipe in `src/README.md` describes it: one POST, a score, and no regions. */
 
+const PATH = '/score';
+
 const secret = matching('visible ASCII characters', (text) => /^[!-~]+$/.test(text));
 const accounts = secretList('a JSON list of {"id", "secret"}', listOf(entryOf({ id: identifier, secret }), 'id'));
 
@@ -62,7 +64,7 @@ class ScoreService implements RunningSlice<Rows> {
       ...shared,
       accounts: accountsOf(settings),
       probeOf: (account) => ({ ...account, body: () => '{"person":""}', classify: probeResultOf }),
-      pathTemplate: '/score',
+      pathTemplate: PATH,
       timeoutMs: settings.scoreTimeoutMs,
     });
   }
@@ -76,10 +78,11 @@ class ScoreService implements RunningSlice<Rows> {
   }
 }
 
-function accountsOf({ scoreAccounts, scoreUrl = '' }: Settings): Account[] {
+function accountsOf({ scoreAccounts, scoreUrl }: Settings): Account[] {
   return scoreAccounts.map(({ id, secret }) => {
+    const { origin, pathname: path } = new URL(`${scoreUrl}${PATH}`);
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
-    return { id, origin: scoreUrl, path: '/score', headers };
+    return { id, origin, path, headers };
   });
 }
 

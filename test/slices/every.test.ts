@@ -1,0 +1,81 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { type Config, VARIABLES } from '../../src/settings/variables.ts';
+import { SLICES } from '../../src/slices.ts';
+import { schemaOf } from '../../src/subgraph.ts';
+import { ALERTS } from '../deploy/monitoring.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { liveConfig, startInLiveMode } from '../support/app.ts';
+import { ROOT } from '../support/process.ts';
+
+/** The steps of adding an upstream that no other test asks for. */
+
+const schema = schemaOf(SLICES);
+/** The fields of `Query` and `Mutation`, each with its directives. Federation's own begin with `_`. */
+const FIELDS = [schema.getQueryType(), schema.getMutationType()]
+  .flatMap((type) => Object.values(type?.getFields() ?? {}))
+  .filter(({ name }) => !name.startsWith('_'))
+  .map(({ name, astNode }) => ({ name, directives: astNode?.directives?.map((one) => one.name.value) ?? [] }));
+
+describe.each(SLICES)('the slice $name', ({ name, accounts }) => {
+  test('has tests', () => {
+    expect(globSync(`test/${name}/*.test.ts`, { cwd: ROOT })).not.toEqual([]);
+  });
+
+  test('has accounts that the sandbox refuses, and that may come from a file', () => {
+    expect(VARIABLES[accounts]).toMatchObject({ live: true, secret: true });
+  });
+
+  test('has two accounts in the sandbox, and a rotation brings the second', async () => {
+    const sandbox = await startSandbox({ port: 0 });
+    onTestFinished(sandbox.stop);
+    const settings = { ...liveConfig(sandbox.urls), ...sandbox.settingsFor({ attestation: undefined }) };
+    const { [accounts]: list }: Readonly<Record<string, unknown>> = settings;
+    if (!Array.isArray(list)) return expect.fail(`expected a list, but got ${list}`);
+    const one: Config = { ...settings, [accounts]: list.slice(0, 1) };
+    const app = await startInLiveMode(sandbox.urls, one);
+    onTestFinished(app.stop);
+    const known = async () => {
+      const { samples } = await readMetrics(app);
+      const ours = samples.filter((sample) => sample.name.endsWith('_has_worked') && sample.labels['service'] === name);
+      return ours.length;
+    };
+    expect(await known()).toBe(1);
+    app.rotate(settings);
+    expect(await known()).toBeGreaterThan(1);
+  });
+
+  test('is in the alert about a service that judges nothing', () => {
+    expect(ALERTS.find(({ alert }) => alert === 'DeviceTrustJudgesNothing')?.expr).toContain(`"${name}"`);
+  });
+});
+
+test('each root field has a cost, and an alert for its failure if it calls a service', () => {
+  expect(FIELDS.filter(({ directives }) => !/cost|listSize/.test(directives.join()))).toEqual([]);
+  const called = FIELDS.filter(({ directives }) => directives.includes('cost')).map((field) => field.name);
+  const lists = ALERTS.flatMap(({ expr }) => [...expr.matchAll(/field=~"([^"]*)"/g)].map(([, list = '']) => list));
+  expect(lists).not.toEqual([]);
+  for (const list of lists) expect(list.split('|').sort()).toEqual([...called, '_entities'].sort());
+});
+
+test.each([
+  'router/apollo-router.yaml',
+  'router/cosmo.yaml',
+  'router/hive-gateway.ts',
+  'router/hive-router.yaml',
+  'vm/nginx.conf',
+])('deploy/%s waits longer than for all services together', (file) => {
+  const text = readFileSync(join(ROOT, 'deploy', file), 'utf8');
+  const [, names = '', ms = '', s = ''] =
+    text.match(/(?:Longer than|Above the sum of) (\w+_TIMEOUT_MS.*)\n.*?(?:\b(\d+_\d{3})|\b(\d+)s)\b/) ?? [];
+  const timeouts = Object.values(VARIABLES).filter(
+    (row) =>
+      SLICES.some(({ variables }) => Object.values<object>(variables).includes(row)) &&
+      row.name.endsWith('_TIMEOUT_MS'),
+  );
+  expect(names.match(/\w+_TIMEOUT_MS/g)?.sort()).toEqual(timeouts.map((row) => row.name).sort());
+  const sum = timeouts.reduce((total, row) => total + Number('default' in row ? row.default : 0), 0);
+  expect(Number(ms.replace('_', '')) || Number(s) * 1_000).toBeGreaterThan(sum);
+});
