@@ -84,7 +84,7 @@ async function run(
   const logged = () => running.stdout() + running.stderr();
   const stop = async () => {
     await running.stop();
-    await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true, force: true });
   };
   let isOver = false;
   running.ended.finally(() => {
