@@ -22,7 +22,7 @@ import {
   verifyPeople,
 } from './captchas.ts';
 import { exception, FAIL } from './documented.ts';
-import { CAPTCHA, pause, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
+import { CAPTCHA, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
 
 /**
  * A bot buys, times, chooses or fakes an outage, so that challenges which nobody solved proceed. What it gets is never more
@@ -145,20 +145,6 @@ describe.concurrent('an outage that only we see', () => {
     const people = await flood(14, 100, () => person(app));
     expect(people.filter(({ __typename: type }) => type === 'CaptchaPassed')).toHaveLength(14);
     expect(proceeded(await flooded)).toBe(0);
-  });
-
-  test('is looked for by no probe when the service refuses what a bot sends, and by one when it fails', async (context) => {
-    const { upstream, app } = await start(context);
-    let probes = 0;
-    upstream.behave(spoils(reset), (exchange) => {
-      probes += 1;
-      answersProbes(exchange);
-    });
-    await flood(5, 10, () => verify(app));
-    await pause(100);
-    expect(probes).toBe(0);
-    await verify(app, SPOILED);
-    await until(() => probes > 0);
   });
 
   test('because the service refuses what a probe sends ends within 2 s', async (context) => {
