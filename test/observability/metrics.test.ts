@@ -157,13 +157,13 @@ describe('an operation', () => {
 test('the lag of the event loop is the total since the start, however often it is scraped', async () => {
   const lag = async () => (await readMetrics(live.app)).value('device_trust_event_loop_lag_seconds_total') ?? 0;
   reply = (exchange) => {
-    const until = performance.now() + 500;
+    const until = performance.now() + 1_000;
     while (performance.now() < until);
     answer(503, '')(exchange);
   };
   await send(live.app, { query: FINGERPRINT_QUERY, variables: { token: 't' } });
   const first = await lag();
-  expect(first).toBeGreaterThan(0.4);
+  expect(first).toBeGreaterThan(0.9);
   await lag();
   expect(await lag()).toBeLessThan(1.9 * first);
 });
