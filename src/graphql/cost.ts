@@ -83,7 +83,7 @@ interface VariableCost {
  *
  * - 1 for a selected field, although `@skip` may leave it out;
  * - 1 for each object of a list, which has the size that `@listSize` assumes;
- * - 1 for each value, 4 for each object, and 1 for every 16 characters of a variable in an argument of a root field.
+ * - for a variable in an argument of a root field, 1 for each value and every 16 characters, 4 for each object but a reference.
  *
  * Of the types of a union or an interface, the most expensive one counts.
  */

@@ -98,7 +98,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const either = ['it', ...others.map(nameOf)].join(' or ');
   if (first) refuse(isNothing, first, either, others.length > 0 ? 'neither' : 'nothing');
 
-  // A store is for quotas. It also shares the budget of an outage, for which alone nobody runs a store.
+  // A store counts quotas. It shares the budget of an outage only beside them.
   const quotas = chosen.map(({ quota }) => quota);
   const missing = `${quotas.map(nameOf).join(' or ')} as well`;
   refuse(isSet('quotaStoreUrl') && !quotas.some(isSet), 'quotaStoreUrl', missing, 'neither');

@@ -35,7 +35,7 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   /** The calls in flight at once in one region; as many may wait in its queue. */
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined for no limit. */
-  readonly quota: Quota | undefined;
+  readonly quota: Quota;
   /** Called after each call. */
   readonly onCall?: () => void;
 }
@@ -116,8 +116,8 @@ export class UpstreamClient<Configured extends Account = Account> {
     scope.signal.throwIfAborted();
     const health = this.health.find(id);
     const bulkhead = this.#bulkheadFor(region);
-    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(id, scope.operation)) ?? false;
-    quota?.check(id, scope.operation);
+    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota.isUsedUp(id, scope.operation)) ?? false;
+    quota.check(id, scope.operation);
 
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;
@@ -132,7 +132,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       try {
         // The health may have changed while the call waited. Its client can cancel it, so it cannot be the half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
-        await quota?.take(id, scope.operation);
+        await quota.take(id, scope.operation);
         deadline.signal.throwIfAborted();
         pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
         return await this.#report(request, pending.response, (response) => {

@@ -13,7 +13,7 @@ interface WatchedService {
     all(): Iterable<{ account: string; status: HealthStatus; prober: { probe: { region?: string | undefined } } }>;
   };
   readonly bulkheads: ReadonlyMap<string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>>;
-  readonly quota: { states(): Iterable<readonly [Window, { limit: number; left: number }]> } | undefined;
+  readonly quota: { states(): Iterable<readonly [Window, { limit: number; left: number }]> };
 }
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
@@ -54,7 +54,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
     watchService: (service: string, { health, bulkheads, quota }: WatchedService) => {
       for (const window of WINDOWS) refusals.inc({ service, window }, 0);
       onCollect(() => {
-        for (const [window, { limit, left }] of quota?.states() ?? []) {
+        for (const [window, { limit, left }] of quota.states()) {
           quotaLimit.set({ service, window }, limit);
           quotaLeft.set({ service, window }, left);
         }

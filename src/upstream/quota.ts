@@ -43,7 +43,7 @@ const WINDOWS = [
  * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower
  * what is left. So a failover that loses counts raises nothing, and no process alone exceeds the quota.
  */
-function createQuota(
+export function createQuota(
   service: string,
   limits: QuotaLimits,
   callers: () => QuotaCallers,
@@ -58,8 +58,8 @@ function createQuota(
   });
 
   /**
-   * The limits of a caller, in the order in which a call is counted: seconds before days, and a service's own limit before those
-   * that it shares. So a call that is refused in its second costs nothing of the day, and one beyond a service's limit nothing of others.
+   * The limits of a caller, in the order in which a call is counted: seconds before days, so that a call which is refused in its
+   * second costs nothing of a day, and in each window a service's own limit before those that it shares.
    */
   function limitsOf({ caller, isService }: Caller): readonly Limit[] {
     if (!isService) return forAll;

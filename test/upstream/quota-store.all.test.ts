@@ -240,7 +240,7 @@ describe('a store that goes away', () => {
     const options = { quotaStoreUrl: redis.url, log: pino({ enabled: false }), eventLoop: { totalLagMs: () => 0 } };
     const quotas = await openQuotas({ ...options, metrics }, () => ({ hasRouter: true, services: new Map() }));
     onTestFinished(quotas.close);
-    const taken = quotas.of('fingerprint', { perDay: 9 })?.take('pk_sandbox_glb', ROUTER);
+    const taken = quotas.of('fingerprint', { perDay: 9 }).take('pk_sandbox_glb', ROUTER);
     for (const end = performance.now() + 1_500; performance.now() < end; );
     await taken;
     expect([reports, await clientOf(redis).get(KEY)]).toEqual([[], '1']);

@@ -6,6 +6,7 @@ import type { Account, CallScope } from '../../src/upstream/call.ts';
 import { UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/prober.ts';
+import { createQuota } from '../../src/upstream/quota.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
@@ -28,7 +29,9 @@ export function serviceOptions() {
 /** A client of an upstream service, with what a test says. */
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
-  const limits = { upstreamMaxInFlight: 10, quota: undefined, pathTemplate: '/' };
+  const callers = { hasRouter: true, services: new Map() };
+  const quota = createQuota('test', {}, () => callers, { recordQuotaStore: () => {}, recordQuotaExceeded: () => {} });
+  const limits = { upstreamMaxInFlight: 10, quota, pathTemplate: '/' };
   const accounts = probes.map(([id, probe]) => ({ id, ...probe }));
   return new UpstreamClient({
     ...usual,
