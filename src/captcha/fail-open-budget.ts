@@ -23,9 +23,10 @@ const PER_MINUTE: Readonly<Record<Requester['kind'], number>> = {
 interface Minute {
   readonly startedAt: number;
   passes: number;
-  /** The passes of all replicas that this process has learnt from the store, and its own passes that it has sent to the store. */
-  ofAll: number;
+  /** The passes that the store knows. */
   published: number;
+  /** The passes of all replicas in the busiest minute of the last hour, as the store has told in this minute. */
+  busiestOfAll: number;
   /** `passes` by requester, until the next minute begins. */
   readonly byRequester: Map<string, number>;
 }
@@ -52,7 +53,7 @@ export class FailOpenBudget {
   readonly #countProceeded: Counter | undefined;
 
   constructor(counter?: QuotaStore['counter']) {
-    this.#countPasses = counter?.('device-trust:outage:passed', MINUTE_MS / 1_000);
+    this.#countPasses = counter?.('device-trust:outage:minutes:passed', 'busiest minute');
     this.#countProceeded = counter?.('device-trust:outage:proceeded', MINUTE_MS / 1_000);
   }
 
@@ -72,11 +73,12 @@ export class FailOpenBudget {
   async take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): Promise<boolean> {
     const key = `${scopeOf(caller)}${keyOf(requester)}`;
     const bucket = bucketOf(captchaId, requester, caller);
-    if (this.#countPasses) await this.#publish(bucket, this.#minuteOf(bucket, now));
+    const minute = this.#minuteOf(bucket, now);
+    await this.#publish(bucket, minute);
     if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
     const minutes = withinHour(this.#minutes.get(bucket) ?? [], now);
     const ownLimit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
-    const limit = Math.max(ownLimit, FACTOR * Math.max(0, ...minutes.map(({ ofAll }) => ofAll)));
+    const limit = Math.max(ownLimit, FACTOR * minute.busiestOfAll);
     const before = this.#proceededIn.get(bucket) ?? 0;
     const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
     if (!isWithinMinimum && before >= limit) return false;
@@ -97,17 +99,17 @@ export class FailOpenBudget {
     const last = minutes.at(-1);
     if (last && now - last.startedAt < MINUTE_MS) return last;
     last?.byRequester.clear();
-    const minute = { startedAt: now, passes: 0, ofAll: 0, published: 0, byRequester: new Map() };
+    const minute = { startedAt: now, passes: 0, published: 0, busiestOfAll: 0, byRequester: new Map() };
     this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
     return minute;
   }
 
-  /** Adds the passes of a minute to those in the store, and learns their sum. */
+  /** Adds the passes of a minute to those in the store, and learns the busiest minute of all replicas. */
   async #publish(bucket: string, minute: Minute): Promise<void> {
     const more = minute.passes - minute.published;
     minute.published = minute.passes;
     const learn = (passes: number) => {
-      minute.ofAll = Math.max(minute.ofAll, passes);
+      minute.busiestOfAll = Math.max(minute.busiestOfAll, passes);
     };
     await this.#countPasses?.(bucket, learn, more);
   }

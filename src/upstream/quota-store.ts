@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
-import type { RateLimiterRedis } from 'rate-limiter-flexible';
 import { tlsOptionsFor } from '../runtime/http.ts';
 import { propertiesOf } from '../runtime/json.ts';
 import type { EventLoop } from './deadline.ts';
@@ -15,9 +14,28 @@ const PROBE_INTERVAL_MS = 1_000;
 /** The time between two attempts to connect, in ms. */
 const RETRY_AFTER_MS = 500;
 const DISCONNECTED = 'no connection';
+/**
+ * Adds to the count of the current minute, and answers with the highest count of a minute in the last hour. A minute begins with the
+ * first addition after the previous minute. An addition of 0, as in an outage, removes no old minute.
+ */
+const COUNT_BUSIEST = `
+  local now, isNew, most = tonumber(redis.call('time')[1]), ARGV[1] ~= '0', 0
+  local start, minutes = now, redis.call('hgetall', KEYS[1])
+  for n = 1, #minutes, 2 do
+    local at, count = tonumber(minutes[n]), tonumber(minutes[n + 1])
+    if math.abs(now - at) < 60 then start = at end
+    if isNew and now - at >= 3600 then redis.call('hdel', KEYS[1], at) else most = math.max(most, count) end
+  end
+  if isNew then most = math.max(most, redis.call('hincrby', KEYS[1], start, ARGV[1])) end
+  redis.call('expire', KEYS[1], 3600)
+  return most`;
 
-/** Gets the calls counted in the current window, and the ms until it ends. */
+/** In s, or the busiest minute of the last hour. */
+type Window = number | 'busiest minute';
+/** Gets the calls counted in the window, and the ms until it ends; 0 for the busiest minute. */
 type Learn<Rest> = (calls: number, msLeft: number) => Rest;
+/** Adds calls to the count of a key, and gives the parameters of `Learn`. */
+type Add = (key: string, calls: number) => Promise<readonly [calls: number, msLeft: number]>;
 
 export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
 
@@ -82,23 +100,29 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     log.info('the quota store counts again');
   };
 
-  // Unlike `consume`, its `penalty` rejects only if nothing was counted.
-  const limiterOf = (keyPrefix: string, duration: number) =>
-    new limiters.RateLimiterRedis({ storeClient: redis, keyPrefix, points: 1, duration });
+  const adderFor = (window: Window): Add => {
+    if (window === 'busiest minute')
+      return async (key, calls) => [Number(await redis.eval(COUNT_BUSIEST, 1, key, calls)), 0];
+    const limiter = new limiters.RateLimiterRedis({ storeClient: redis, keyPrefix: '', points: 1, duration: window });
+    return async (key, calls) => {
+      // Unlike `consume`, it rejects only if nothing was counted.
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(key, calls);
+      return [consumedPoints, msBeforeNext];
+    };
+  };
 
   /** Counts, and records whether the answer came in time. */
-  const count = async <Rest>(limiter: RateLimiterRedis, account: string, calls: number, learn: Learn<Rest>) => {
-    const key = `${limiter.keyPrefix}:${account}`;
-    const probe = () => count(limiter, account, 0, () => {});
+  const count = async <Rest>(add: Add, key: string, calls: number, learn: Learn<Rest>) => {
+    const probe = () => count(add, key, 0, () => {});
     const late = startPatience(eventLoop);
     try {
       if (!isSelected) await Promise.race([waitUntilSelected(), late.promise]);
-      const learnt = limiter.penalty(account, calls).then(({ consumedPoints, msBeforeNext }) => {
+      const learnt = add(key, calls).then(([counted, msLeft]) => {
         // A proxy or another program may answer, too.
-        if (consumedPoints < calls || !Number.isInteger(msBeforeNext))
+        if (!(counted >= calls && Number.isInteger(msLeft)))
           throw Object.assign(new Error('no count'), { code: 'NO_COUNT' });
         isAnswered = true;
-        return learn(consumedPoints, msBeforeNext);
+        return learn(counted, msLeft);
       });
       const rest = await Promise.race([learnt, late.promise]);
       settle(key);
@@ -130,8 +154,8 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     }
   };
 
-  const first = limiterOf('device-trust', 1);
-  const probeFirst = () => count(first, 'probe', 0, () => {});
+  const first = adderFor(1);
+  const probeFirst = () => count(first, 'device-trust:probe', 0, () => {});
   redis.on('close', () => {
     [isSelected, isRefused] = [!hasDatabase, false];
     if (!isClosed) doubt('connection', probeConnection, connectionError);
@@ -147,11 +171,11 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
 
   return {
     /** A counter that never rejects. It gives undefined while the store is away; a late answer still reaches `learn`. */
-    counter: (keyPrefix: string, seconds: number) => {
-      const limiter = limiterOf(keyPrefix, seconds);
+    counter: (keyPrefix: string, window: Window) => {
+      const add = adderFor(window);
       return async <Rest>(account: string, learn: Learn<Rest>, calls = 1): Promise<Rest | undefined> => {
         const wasAway = doubts.size > 0;
-        const rest = count(limiter, account, calls, learn);
+        const rest = count(add, `${keyPrefix}:${account}`, calls, learn);
         return wasAway ? undefined : rest;
       };
     },

@@ -63,7 +63,7 @@ async function startBudgets() {
     onTestFinished(() => quotas.close());
     return new FailOpenBudget(quotas.counter);
   };
-  return { redis, client, budgets: [await open(), await open()] as const };
+  return { redis, client, open, budgets: [await open(), await open()] as const };
 }
 
 /** How many of so many people without a name proceed, one after the other. */
@@ -83,6 +83,38 @@ test('the passes of one replica count at another within a second, exactly twice,
   expect([await take(other, 8), await take(one, 8)]).toEqual([8, 2]);
   await client.flushall();
   expect(await take(other, 8)).toBe(2);
+});
+
+const [PASSED, PROCEEDED] = [
+  'device-trust:outage:minutes:passed:a anonymous',
+  'device-trust:outage:proceeded:a anonymous',
+];
+
+/** Lets so many seconds go by for the passes in the store, and the minute of those that have proceeded end. */
+async function age(client: Redis, seconds: number): Promise<void> {
+  const minutes = Object.entries(await client.hgetall(PASSED));
+  expect(minutes).not.toEqual([]);
+  await client.del(PASSED, PROCEEDED);
+  await client.hset(PASSED, Object.fromEntries(minutes.map(([at, passes]) => [Number(at) - seconds, passes])));
+}
+
+test('a replica that served nobody has the budget of the busiest minute of the last hour, which an outage does not end', async () => {
+  const { client, open, budgets } = await startBudgets();
+  const pass = async (count: number, now: number) => {
+    for (let n = 0; n < count; n += 1) budgets[0].recordPass('a', ANONYMOUS, now);
+    await pause(1_200);
+  };
+  await pass(5, 0);
+  await age(client, 60);
+  await pass(3, 60_000);
+  await age(client, 3_500);
+  expect(await take(await open(), 20)).toBe(10);
+  await age(client, 3_600);
+  expect(await take(await open(), 20)).toBe(10);
+  // The outage is over.
+  await pass(2, 120_000);
+  await age(client, 0);
+  expect(await take(await open(), 20)).toBe(4);
 });
 
 test('while the store is away, each replica has the budget of its own passes', async () => {
