@@ -132,11 +132,11 @@ interface FailOpen {
 
 /** The outcome without a verdict. No other function decides whether a request without a verdict may proceed. */
 export async function indeterminate(
-  none: NoVerdict,
+  given: NoVerdict,
   { policy, hasWorked, isDown, takeAllowance }: FailOpen,
 ): Promise<CaptchaVerdict> {
-  const { code, type, isUnreadable } = none;
-  const cause = none.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : none.cause;
+  const { code, type, isUnreadable } = given;
+  const cause = given.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : given.cause;
   const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
   const isOutage = policy !== 'never' && isFault && isDown && !isUnreadable;
   const isAllowed = isOutage && (await takeAllowance());
