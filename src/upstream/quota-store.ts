@@ -15,8 +15,8 @@ const PROBE_INTERVAL_MS = 1_000;
 const RETRY_AFTER_MS = 500;
 const DISCONNECTED = 'no connection';
 /**
- * Adds to the count of the current minute, and answers with the highest count of a minute in the last hour. A minute begins with the
- * first addition after the previous minute. An addition of 0, as in an outage, removes no old minute.
+ * Adds to the count of the current minute, and answers with the highest count of a minute in the hour before the last addition. A minute
+ * begins with the first addition after the previous minute. An addition of 0, as in an outage, removes no minute.
  */
 const COUNT_BUSIEST = `
   local now, isNew, most = tonumber(redis.call('time')[1]), ARGV[1] ~= '0', 0
