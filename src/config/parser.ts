@@ -92,11 +92,13 @@ export function readVariables<Rows extends Table>(
   return values as Values<Rows>;
 }
 
-/** The value if it is short and cannot be a secret. Otherwise the path and the expectation of each mistake in it. */
-function mistakeIn({ secret, isExplained }: Variable, text: string, { issues }: z.ZodError): string {
+/** The value if it is short and cannot be a secret. Otherwise each mistake in it that `expected` does not name yet. */
+function mistakeIn({ secret, isExplained, expected }: Variable, text: string, { issues }: z.ZodError): string {
   if (!secret && !isExplained) return JSON.stringify(text);
-  const mistakes = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
-  return `a wrong value (${mistakes.join('; ')})`;
+  const mistakes = issues
+    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+    .filter((mistake) => mistake !== `expected ${expected}`);
+  return mistakes.length > 0 ? `a wrong value (${mistakes.join('; ')})` : 'a wrong value';
 }
 
 /** Placeholders of older versions of the documentation. */

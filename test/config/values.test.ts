@@ -175,7 +175,7 @@ describe('secrets of ours', () => {
     ['in several words', `${LONG} ${LONG}`],
   ])('LOG_HASH_KEY that is %s', (_what, LOG_HASH_KEY) => {
     expect(problemsOf({ ...LIVE, LOG_HASH_KEY })).toEqual([
-      `LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a wrong value (${ONE}).`,
+      'LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a wrong value.',
     ]);
   });
 });
