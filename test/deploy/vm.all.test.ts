@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -107,6 +108,13 @@ test('systemd reads what `npm run keys -- --env` prints, and the configuration o
   const lines = text.split('\n').filter((line) => /^[^#]/.test(line));
   expect(lines).toHaveLength(6);
   expect(read.split('\n')).toEqual(expect.arrayContaining(lines));
+});
+
+test('the links of its page lead to files of the archive', () => {
+  const page = join(folder, 'deploy/vm/README.md');
+  const links = [...readFileSync(page, 'utf8').matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, link = '']) => link);
+  expect(links).toContain('../README.md');
+  expect(links.filter((link) => !existsSync(join(page, '..', link)))).toEqual([]);
 });
 
 test('the time for a stop is what the process needs at most', () => {
