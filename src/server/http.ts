@@ -96,7 +96,8 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
         const weight = Math.min(bytes.length + countValues(bytes) * BYTES_PER_VALUE, MAX_BODY_WEIGHT);
         if (!reservation.take(weight)) return reject(overloaded());
         const json = parseJson(bytes);
-        if (json === undefined) reject(new RequestRefused(400, 'The body is not JSON in UTF-8.'));
+        if (json === undefined)
+          reject(new RequestRefused(400, 'The body is not JSON in UTF-8, or an object in it has a key twice.'));
         else resolve(json);
       })
       .on('error', reject);
