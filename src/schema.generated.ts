@@ -249,9 +249,10 @@ export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejec
 /**
  * A stored judgement of a device. A reference by `sealed` opens the record. It causes no event, and shows the data of that time.
  *
- * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
- * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a
- * router returns null in its nullable fields, or null for the whole entity if you also select a non-null field, such as `judgedAt`.
+ * A reference fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
+ * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. For a
+ * failed reference, a router returns null in its nullable fields, or null for the whole entity if you also select a non-null field, such
+ * as `judgedAt`.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
@@ -293,9 +294,10 @@ export type DeviceJudgement = {
 /**
  * A stored judgement of a device. A reference by `sealed` opens the record. It causes no event, and shows the data of that time.
  *
- * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
- * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a
- * router returns null in its nullable fields, or null for the whole entity if you also select a non-null field, such as `judgedAt`.
+ * A reference fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
+ * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. For a
+ * failed reference, a router returns null in its nullable fields, or null for the whole entity if you also select a non-null field, such
+ * as `judgedAt`.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
@@ -604,7 +606,7 @@ export type SignalLevel =
  * The values of a solved challenge, unchanged from the captcha widget.
  *
  * If the widget does not load, send these instead: `unavailable-` and a UUID of this checkout as `lotNumber`, `unavailable` as
- * `captchaOutput` and `passToken`, and `0` as `genTime`. In a confirmed outage of the captcha service they may proceed.
+ * `captchaOutput` and `passToken`, and `0` as `genTime`. In a confirmed outage of the captcha service the request may proceed.
  */
 export type ValidateCaptchaInput = {
   /** The intended action at that service, such as `placeOrder`. The operator configures the actions of an audience. */

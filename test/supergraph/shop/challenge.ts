@@ -9,7 +9,7 @@ const LOADING_TIMEOUT_MS = 5_000;
  * person and hands these values to the page. Here a person presses a button.
  *
  * In an outage of the captcha service its script does not load either. Then the page sends values that say so: the service
- * refuses them while it is well, and in an outage that the graph has confirmed they may proceed.
+ * refuses them while it is well, and in an outage that the graph has confirmed the request may proceed.
  *
  * @param checkoutId makes these values those of one checkout: each has a proof of its own, and a retry has the same
  * @param onUnavailable called if the widget does not load
