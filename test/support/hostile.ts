@@ -80,7 +80,8 @@ export async function startHostile(
     });
     greet?.(socket);
   };
-  const tlsServer = tls && createTlsServer(tls, take);
+  // Many services prefer HTTP/2, and this one would not understand it.
+  const tlsServer = tls && createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, take);
   const server = tlsServer ?? createServer({ noDelay: true }, take);
   const port = await listen(server);
   return {
