@@ -45,6 +45,16 @@ interface ListenerOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
+interface Connection {
+  /** When it is old enough to end, on the clock of `performance.now()`. */
+  readonly endsAt: number;
+  /** Has its last response begun? */
+  isEnding: boolean;
+  /** The number of its requests without a whole response. */
+  unanswered: number;
+  latest?: IncomingMessage;
+}
+
 /**
  * An HTTP server that bounds the number and the age of connections, so that a router uses replicas added later.
  * A connection is closed only after a response: on an idle one a request may be on its way, which the client must not repeat.
@@ -53,20 +63,13 @@ export class Listener {
   /** Claims a connection for the caller of its first operation: see `limitConnections`. */
   readonly claim: ReturnType<typeof limitConnections>;
   readonly #server: Server;
-  readonly #handle: ListenerOptions['handle'];
-  /** When each connection is old enough to end, on the clock of `performance.now()`. */
-  readonly #endsAt = new WeakMap<Socket, number>();
-  /** The connections whose last response has begun. */
-  readonly #ended = new WeakSet<Socket>();
-  /** The number of unanswered requests of each connection, and its latest request. */
-  readonly #requests = new WeakMap<Socket, { unanswered: number; last: IncomingMessage }>();
-  readonly #metrics: ListenerOptions['metrics'];
+  readonly #options: ListenerOptions;
+  readonly #connections = new WeakMap<Socket, Connection>();
   #isDraining = false;
 
   constructor(options: ListenerOptions) {
     const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS, hasRouter = () => true, metrics } = options;
-    this.#handle = options.handle;
-    this.#metrics = metrics;
+    this.#options = options;
     this.#server = createServer(
       {
         requestTimeout: RECEIVE_TIMEOUT_MS,
@@ -85,7 +88,8 @@ export class Listener {
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
     this.#server.on('connection', (socket: Socket) => {
       const factor = 1 + JITTER * (2 * Math.random() - 1);
-      this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
+      const endsAt = performance.now() + maxConnectionAgeMs * factor;
+      this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
       socket.once('end', () => probeClient(socket));
     });
     this.claim = limitConnections(this.#server, options.maxConnections, hasRouter, metrics);
@@ -114,35 +118,44 @@ export class Listener {
     clearTimeout(force);
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse): void {
+  #receive(request: IncomingMessage, response: ServerResponse) {
     const { socket } = request;
-    if (socket.destroyed) return;
+    const connection = this.#connections.get(socket);
     // Requests after the last response are not processed, so that the client can send them again (RFC 9112, section 9.6).
-    if (this.#ended.has(socket)) return;
-    const hasTooMany = request.rawHeaders.length >= 2 * MAX_HEADERS;
-    const isHttp10 = request.httpVersion !== '1.1';
-    // HTTP/1.0 has no interim responses (RFC 9110, section 15.2), so a client that closes its side counts as gone.
-    if (isHttp10) socket.allowHalfOpen = false;
-    // A proxy of HTTP/1.0 does not know where this request ends, so the next bytes may be another client's (RFC 9112, section 6.1).
-    if (hasTooMany || (isHttp10 && request.headers['transfer-encoding'] !== undefined)) {
-      this.#refuse(hasTooMany ? 'HPE_HEADER_OVERFLOW' : undefined, socket);
+    if (!connection || connection.isEnding || socket.destroyed) return;
+    if (request.rawHeaders.length >= 2 * MAX_HEADERS) return this.#refuse('HPE_HEADER_OVERFLOW', socket);
+    if (request.httpVersion !== '1.1') {
+      // HTTP/1.0 has no interim responses (RFC 9110, section 15.2), so a client that closes its side counts as gone.
+      socket.allowHalfOpen = false;
+      // A proxy of HTTP/1.0 does not know where this request ends, so the next bytes may be another client's (RFC 9112, section 6.1).
+      if (request.headers['transfer-encoding'] !== undefined) return this.#refuse(undefined, socket);
+    }
+    if (connection.unanswered > MAX_PIPELINED) {
+      this.#options.metrics?.recordRefusal('OVERLOADED');
+      socket.destroy();
       return;
     }
-    if (!this.#admit(request, response)) return;
-    if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {
-      this.#ended.add(socket);
+    connection.unanswered += 1;
+    connection.latest = request;
+    response.once('close', () => {
+      connection.unanswered -= 1;
+    });
+    if (this.#isDraining || performance.now() >= connection.endsAt) {
+      connection.isEnding = true;
       response.setHeader('connection', 'close');
     }
-    this.#handle(request, response);
+    this.#options.handle(request, response);
   }
 
   /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of the socket is read or executed. */
   #refuse(code: string | undefined, socket: Socket): void {
-    this.#ended.add(socket);
+    const connection = this.#connections.get(socket);
+    if (!connection) return;
+    connection.isEnding = true;
     socket.pause();
-    const { unanswered, last } = this.#requests.get(socket) ?? { unanswered: 0 };
+    const { unanswered, latest } = connection;
     // The client has disconnected, or would take this response for the earlier one that it still waits for.
-    if (!socket.writable || unanswered > (last?.complete === false ? 1 : 0)) {
+    if (!socket.writable || unanswered > (latest?.complete === false ? 1 : 0)) {
       socket.destroy();
       return;
     }
@@ -158,25 +171,7 @@ export class Listener {
     // Destroying at once would reset a socket with unread bytes, and the client might lose the response.
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    this.#metrics?.recordRefusal('BAD_REQUEST');
-  }
-
-  /** Counts a request until its answer is sent. If too many are unanswered, closes the connection and returns false. */
-  #admit(last: IncomingMessage, response: ServerResponse): boolean {
-    const { socket } = last;
-    const requests = this.#requests.get(socket) ?? { unanswered: 0, last };
-    if (requests.unanswered > MAX_PIPELINED) {
-      this.#metrics?.recordRefusal('OVERLOADED');
-      socket.destroy();
-      return false;
-    }
-    requests.unanswered += 1;
-    requests.last = last;
-    this.#requests.set(socket, requests);
-    response.once('close', () => {
-      requests.unanswered -= 1;
-    });
-    return true;
+    this.#options.metrics?.recordRefusal('BAD_REQUEST');
   }
 }
 
