@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller, Requester, TrustedMetadata } from '../graphql/caller.ts';
-import { ANYONE, ROUTER, type ServerSettings, scopesOfRouter } from './settings.ts';
+import { ANYONE, areScopesEnforced, ROUTER, type ServerSettings } from './settings.ts';
 import {
   createMetadataReader,
+  type RawHeaders,
   requesterOf,
   scopesOf,
   singleHeader,
@@ -24,6 +25,7 @@ const BEARER = /^bearer +([!-~]+)$/i;
 /** A peer on this machine, in the forms in which a socket names it (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5). */
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
+const NO_HEADERS: RawHeaders = { rawHeaders: [] };
 
 interface Credential {
   readonly name: string;
@@ -35,15 +37,16 @@ interface Credential {
 /** Identifies callers: the router and services by their secrets, or anyone if none is configured. */
 export function createCallers(options: CallerOptions) {
   const { trustedHeaders = {}, trustsLoopback = false } = options;
-  const metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
+  const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;
+  const readMetadata = createMetadataReader(metadata);
   let routers: readonly Credential[] = [];
   let services: readonly Credential[] = [];
-  let source: ReturnType<typeof scopesOfRouter>;
+  let enforcesScopes = false;
 
   /** Replaces all secrets at once, for a rotation. Requests in flight keep their caller. */
   function replaceSecrets(next: CallerSecrets): void {
     routers = next.routerSecrets.map((secret) => ({ name: ROUTER, scopes: undefined, secret: Buffer.from(secret) }));
-    source = scopesOfRouter({ ...options, services: next.services });
+    enforcesScopes = areScopesEnforced({ trustedHeaders, services: next.services });
     services = next.services.map(({ name, secret, scopes }) => ({
       name,
       scopes: new Set(scopes),
@@ -53,20 +56,16 @@ export function createCallers(options: CallerOptions) {
   replaceSecrets(options);
 
   /** A caller with the person in the trusted headers of a request, and this person's scopes. */
-  function callerOf(
-    { name, scopes }: Pick<Credential, 'name' | 'scopes'>,
-    request: IncomingMessage | undefined,
-  ): Caller {
-    const { subject: header } = trustedHeaders;
-    const subject = header !== undefined && request ? subjectOf(request, header) : undefined;
-    const readMetadata = () => metadataOf?.(request) ?? [];
-    return new KnownCaller(name, subject, scopes ?? scopesOfPerson(request), readMetadata, trustedHeaders);
+  function callerOf({ name, scopes }: Pick<Credential, 'name' | 'scopes'>, request: RawHeaders): Caller {
+    const subject = subjectHeader === undefined ? undefined : subjectOf(request, subjectHeader);
+    const read = () => readMetadata(request);
+    return new KnownCaller(name, subject, scopes ?? scopesOfPerson(request), read, trustedHeaders);
   }
 
   /** Undefined if scopes are not enforced. */
-  function scopesOfPerson(request: IncomingMessage | undefined): ReadonlySet<string> | undefined {
-    if (!source) return undefined;
-    return (request && source.header !== undefined && scopesOf(request, source.header)) || NO_SCOPES;
+  function scopesOfPerson(request: RawHeaders): ReadonlySet<string> | undefined {
+    if (!enforcesScopes) return undefined;
+    return (scopesHeader !== undefined && scopesOf(request, scopesHeader)) || NO_SCOPES;
   }
 
   return {
@@ -77,7 +76,7 @@ export function createCallers(options: CallerOptions) {
       if (routers.length + services.length === 0) {
         const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
         // Without a trusted caller, configured headers count as missing, so that arguments do not replace them.
-        return callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : undefined);
+        return callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : NO_HEADERS);
       }
       const credential =
         find(routers, String(request.headers['router-authorization'] ?? '')) ??

@@ -21,13 +21,9 @@ import { quotaLimits } from '../upstream/settings.ts';
 /** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 
-/**
- * The header with the scopes of a request that has no service's secret; without a header it has none. Undefined if scopes are
- * not enforced. The scopes of a service are in its entry.
- */
-export function scopesOfRouter({ trustedHeaders, services }: Pick<ServerSettings, 'trustedHeaders' | 'services'>) {
-  if (trustedHeaders?.scopes !== undefined) return { header: trustedHeaders.scopes };
-  return services.length > 0 ? { header: undefined } : undefined;
+/** A service has the scopes of its entry; any other caller has those of the trusted header, and without this header none. */
+export function areScopesEnforced({ trustedHeaders, services }: Pick<ServerSettings, 'trustedHeaders' | 'services'>) {
+  return trustedHeaders?.scopes !== undefined || services.length > 0;
 }
 
 const ownSecrets = {

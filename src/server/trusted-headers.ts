@@ -27,8 +27,10 @@ const MAX_PORT = 65_535;
 /** An IPv4 address in IPv6 (RFC 4291, section 2.5.5.2), as a URL writes it. */
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
+export type RawHeaders = Pick<IncomingMessage, 'rawHeaders'>;
+
 /** The lines of a header, in lower case, from the raw ones: Node joins some repeated headers and drops others. */
-function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+function linesOf({ rawHeaders }: RawHeaders, name: string): readonly string[] {
   const lines: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const found = rawHeaders[index];
@@ -38,18 +40,18 @@ function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string
 }
 
 /** The value of a header that was sent once; undefined otherwise. */
-export function singleHeader(request: IncomingMessage, name: string): string | undefined {
+export function singleHeader(request: RawHeaders, name: string): string | undefined {
   const lines = linesOf(request, name);
   return lines.length === 1 ? lines[0] : undefined;
 }
 
 /** The person of this header. Undefined if the header is absent, repeated, malformed or too long. */
-export function subjectOf(request: IncomingMessage, header: string): string | undefined {
+export function subjectOf(request: RawHeaders, header: string): string | undefined {
   return matching(TEXT, MAX_LENGTH, singleHeader(request, header));
 }
 
 /** The scopes of this header. Undefined if the header is absent, repeated, malformed or too long. */
-export function scopesOf(request: IncomingMessage, header: string): ReadonlySet<string> | undefined {
+export function scopesOf(request: RawHeaders, header: string): ReadonlySet<string> | undefined {
   const value = matching(SCOPES, MAX_LENGTH, singleHeader(request, header));
   return value === undefined ? undefined : new Set(value.split(' '));
 }
@@ -61,13 +63,13 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
 /** The metadata in one header; undefined if it is absent or malformed. */
 type Found = TrustedMetadata[number]['found'];
 
-/** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
+/** Reads the headers that describe the client of a request. */
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
   // Safe: the type of `texts` has these keys only, and Object.entries widens them to string.
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
   const sources = entries.flatMap(([key, source]) => {
     if (!source) return [];
-    const read = (request: IncomingMessage): Found => {
+    const read = (request: RawHeaders): Found => {
       const text = matching(TEXT, MAX_METADATA_LENGTH, singleHeader(request, source.header));
       return text === undefined ? undefined : { [key]: text };
     };
@@ -76,13 +78,13 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
   if (ipAddr) {
     const { header, from } = ipAddr;
     // A list means the same on several lines (RFC 9110, section 5.3), and without `hops` any list is malformed.
-    const read = (request: IncomingMessage) => clientAddressOf(linesOf(request, header).join(), ipAddr);
+    const read = (request: RawHeaders) => clientAddressOf(linesOf(request, header).join(), ipAddr);
     sources.push({ keys: ['ipAddrV4', 'ipAddrV6'], from, read });
   }
-  return (request: IncomingMessage | undefined): TrustedMetadata =>
+  return (request: RawHeaders): TrustedMetadata =>
     sources.map(({ keys, from, read }) => ({
       keys,
-      found: request && read(request),
+      found: read(request),
       isReplaceable: from === 'header-or-argument',
     }));
 }

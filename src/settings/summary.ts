@@ -2,7 +2,7 @@ import { createHash, scryptSync } from 'node:crypto';
 import { mismatch, type Table, type Values } from '../config/values.ts';
 import { hasRisk } from '../graphql/scopes.ts';
 import { propertiesOf } from '../runtime/json.ts';
-import { ANYONE, ROUTER, scopesOfRouter } from '../server/settings.ts';
+import { ANYONE, areScopesEnforced, ROUTER } from '../server/settings.ts';
 import type { FileContent, Slice } from '../slice.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
@@ -31,12 +31,11 @@ export function summaryOf(config: Config, slices: readonly Slice[], files: Reado
 
 /** How scopes are enforced; undefined if they are not. */
 function scopesOf(config: Config): string | undefined {
-  const source = scopesOfRouter(config);
+  if (!areScopesEnforced(config)) return undefined;
   const isServiceAlone = config.services.length > 0 && config.routerSecrets.length === 0;
-  if (!source || isServiceAlone) return source && 'enforced';
-  return source.header === undefined
-    ? 'enforced, and none for requests of the router'
-    : `enforced by the header ${source.header}`;
+  if (isServiceAlone) return 'enforced';
+  const header = config.trustedHeaders?.scopes;
+  return header === undefined ? 'enforced, and none for requests of the router' : `enforced by the header ${header}`;
 }
 
 /** A warning about unrestricted access to signals, with the remedy; undefined if access is restricted, or no slice has signals. */
