@@ -168,9 +168,9 @@ const namesOf = (table: Table) =>
 const REMOVED =
   /^(MAX_(TOKENS|DEPTH|ALIASES|DIRECTIVES|CONNECTION_AGE_MS|EVENT_LOOP_DELAY_MS)|UPSTREAM_(CHECK_GRACE_MS|MAX_QUEUE|TRACEPARENT))=/;
 
-/** Variables of OpenTelemetry with an effect: two turn traces off, and the OTLP exporter reads the others itself. */
-const HONOURED =
-  /^OTEL_(SDK_DISABLED=(true|false)|TRACES_EXPORTER=otlp|(TRACES|METRICS|LOGS)_EXPORTER=none|EXPORTER_OTLP_(TRACES_)?(PROTOCOL=http\/json|(HEADERS|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)=.+))$/is;
+/** Settings of an export that are honoured, most of them by the OTLP exporter itself. */
+const EXPORTS =
+  /^OTEL_(TRACES_EXPORTER=otlp|EXPORTER_OTLP_(TRACES_)?(PROTOCOL=http\/json|(HEADERS|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)=.+))$/is;
 
 const TURNS_OFF = /^OTEL_(SDK_DISABLED=(true|false)|(TRACES|METRICS|LOGS)_EXPORTER=none)$/is;
 
@@ -189,15 +189,16 @@ export function unknownNames(env: Environment, table: Table): string[] {
 /** The names of variables that are set but have no effect, although an operator may expect one. `unused` are keys of the table. */
 export function unusedNames(env: Environment, table: Table, unused: readonly string[] = []): string[] {
   const [known, idle] = [namesOf(table), unused.map((key) => table[key]?.name)];
-  // Without an address nothing is exported.
-  const isHonoured = (text: string) => (env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? HONOURED : TURNS_OFF).test(text);
-  return Object.entries(env).flatMap(([name, value]) => {
-    if (!value) return [];
+  const hasAddress = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
+  return Object.keys(env).filter((name) => {
+    const value = env[name];
+    if (!value) return false;
     const text = `${name}=${value.trim()}`;
-    const isOfTelemetry = /^OTEL_\w+=/.test(text);
-    if (known.includes(name))
-      return idle.includes(name) || (isOfTelemetry && !env['OTEL_EXPORTER_OTLP_ENDPOINT']) ? [name] : [];
-    return REMOVED.test(text) || (isOfTelemetry && !isHonoured(text)) ? [name] : [];
+    const isOfTelemetry = name.startsWith('OTEL_');
+    // Without an address nothing is exported.
+    if (known.includes(name)) return idle.includes(name) || (isOfTelemetry && !hasAddress);
+    const isHonoured = TURNS_OFF.test(text) || (hasAddress && EXPORTS.test(text));
+    return REMOVED.test(text) || (isOfTelemetry && !isHonoured);
   });
 }
 

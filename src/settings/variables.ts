@@ -60,11 +60,6 @@ export function quotaOf({ quota }: Slice, config: Values<Table>): QuotaLimits | 
   return config[quota] as QuotaLimits | undefined;
 }
 
-/** Is this address one of this machine, or not set? */
-function isLocalAddress(text: unknown): boolean {
-  return typeof text !== 'string' || isLocalHost(new URL(text).hostname);
-}
-
 function isConfigured({ accounts }: Slice, config: Values<Table>): boolean {
   const list = config[accounts];
   return Array.isArray(list) && list.length > 0;
@@ -75,8 +70,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const isLive = upstreamMode === 'live';
   // The same rules, with the variables of any slice.
   const input: RuleInput<Table> = rows;
-  const { refuse } = input;
-  const isSet = (key: string) => input.isSet(key);
+  const { refuse, isSet } = input;
   const nameOf = (key: string) => table[key]?.name ?? key;
 
   // Both ports belong to `HOST`.
@@ -126,9 +120,10 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
   // Secrets for a try are public. Services have to be on this machine, and so does the port unless all accounts are for a try.
   const isOnThisMachine = ({ variables }: Slice) =>
-    Object.entries(variables).every(
-      ([key, { schema }]) => schema !== address.schema || isLocalAddress(input.values[key]),
-    );
+    Object.entries(variables).every(([key, { schema }]) => {
+      const value = schema === address.schema ? input.values[key] : undefined;
+      return typeof value !== 'string' || isLocalHost(new URL(value).hostname);
+    });
   const hasAccounts = chosen.filter(({ accounts }) => isSet(accounts));
   input.refusePlaceholders((key, tried) => {
     const slice = slices.find(({ variables }) => key in variables);
