@@ -5,7 +5,7 @@ import type { Region } from '../upstream/settings.ts';
 /** The accounts of both services: applications, captcha configurations, and the state of each. */
 
 /** Every query for a `forbidden` application gets a 403 (fingerprint document, 5). */
-export type SandboxApplication = FingerprintSettings['fingerprintApplications'][number] & { readonly forbidden?: true };
+type SandboxApplication = FingerprintSettings['fingerprintApplications'][number] & { readonly forbidden?: true };
 
 /** Every application, the default one first. */
 export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
@@ -37,13 +37,6 @@ export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
   { captchaId: '3'.repeat(32), captchaKey: 'key_sandbox_eu_2', region: 'EU' },
 ];
 
-/** The secret of each application and the key of each captcha id, by public key or captcha id. A tester can replace them. */
-export const createKeys = (): Map<string, string> =>
-  new Map([
-    ...SANDBOX_APPLICATIONS.map(({ publicKey, secret }) => [publicKey, secret] as const),
-    ...SANDBOX_CAPTCHAS.map(({ captchaId, captchaKey }) => [captchaId, captchaKey] as const),
-  ]);
-
 /** The captcha configuration with this id in this region, or the code of an exception (captcha document, 7.2). */
 export function findCaptcha(captchaId: string, region: Region): SandboxCaptcha | string {
   if (captchaId === '') return '-50101';
@@ -62,8 +55,6 @@ export const SANDBOX_ATTESTATION = {
     { id: 'accounts', actions: ['logIn'], subject: 'optional' },
   ],
 } as const;
-
-export type SandboxSettings = ReturnType<typeof sandboxSettings>;
 
 /** Settings with all accounts at these addresses, and the keys of sandbox mode. An operator may have set the attestations. */
 export function sandboxSettings(

@@ -59,7 +59,12 @@ export async function validateChallenge(
   // Section 4, rule 2: a wrong format is the typical cause of -50005.
   if (!form) return exception('-50005');
 
-  const claimed = challengeIn(form);
+  const claimed: Challenge = {
+    lot_number: form.get('lot_number') ?? '',
+    captcha_output: form.get('captcha_output') ?? '',
+    pass_token: form.get('pass_token') ?? '',
+    gen_time: form.get('gen_time') ?? '',
+  };
   const code = findInvalidParameter(claimed);
   if (code !== undefined) return exception(code);
   if (form.get('sign_token') !== signToken(claimed.lot_number, keys.get(captcha.captchaId) ?? ''))
@@ -72,15 +77,6 @@ function captchaOf(query: URLSearchParams, form: URLSearchParams | undefined, re
   const named = [...query.getAll('captcha_id'), ...(form?.getAll('captcha_id') ?? [])].filter((id) => id !== '');
   const [captchaId = '', another] = new Set(named);
   return another === undefined ? findCaptcha(captchaId, region) : '-50102';
-}
-
-function challengeIn(form: URLSearchParams): Challenge {
-  return {
-    lot_number: form.get('lot_number') ?? '',
-    captcha_output: form.get('captcha_output') ?? '',
-    pass_token: form.get('pass_token') ?? '',
-    gen_time: form.get('gen_time') ?? '',
-  };
 }
 
 /** The exception code of the first parameter that is missing or malformed; undefined if there is none. */
@@ -112,17 +108,13 @@ function verify(claimed: Challenge, captchaId: string, challenges: Challenges): 
   if (issued.isVerified) return exception('-50003');
   if (Date.now() >= issued.expiresAtMs) return failed('pass_token expire', lotNumber);
   issued.isVerified = true;
-  return passed(lotNumber);
+  // A pass alone has a scene and a referer (2.3).
+  const args = { ...SOLVED_BY, lot_number: lotNumber, scene: 'login', referer: 'https://shop.example/login' };
+  return { status: 200, body: { status: 'success', result: 'success', reason: '', captcha_args: args } };
 }
 
 /** The kind of the challenge, and the address of the person, which is reserved for documentation (RFC 5737). */
 const SOLVED_BY = { used_type: 'slide', user_ip: '203.0.113.40' };
-
-/** The verification passed (2.4). Only this response has a scene and a referer (2.3). */
-function passed(lotNumber: string): JsonResponse {
-  const args = { ...SOLVED_BY, lot_number: lotNumber, scene: 'login', referer: 'https://shop.example/login' };
-  return { status: 200, body: { status: 'success', result: 'success', reason: '', captcha_args: args } };
-}
 
 /** The verification failed (2.4), for a reason of 7.1 or one that the lot number names. */
 function failed(reason: string, lotNumber: string): JsonResponse {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LRUCache } from 'lru-cache';
@@ -33,7 +33,7 @@ export async function queryFingerprint(
   const query = parseQuery(request.headers['content-type'], await readBody(request));
   if ('errors' in query) return invalidRequest(query.errors);
   const { deviceToken } = query;
-  const digest = sha256(deviceToken).toString('hex');
+  const digest = hash('sha256', deviceToken);
   const meaning = parseToken(deviceToken, usedTokens.has(digest));
   if (!meaning) return invalidToken();
   if (meaning.isForOneQuery) usedTokens.set(digest, true);
@@ -41,7 +41,7 @@ export async function queryFingerprint(
   if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { ref: false });
   if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
   // No token has the form `@name`, so the id of a named device is no token's id.
-  const deviceId = meaning.deviceName === undefined ? digest : sha256(`@${meaning.deviceName}`).toString('hex');
+  const deviceId = meaning.deviceName === undefined ? digest : hash('sha256', `@${meaning.deviceName}`);
   const data: Omit<FingerprintData, 'detail'> & { detail: object } = {
     request_id: requestId(publicKey, deviceToken),
     event_id: `evt_${uuidV7()}`,
@@ -58,13 +58,9 @@ const FIRST_ANALYSIS_MS = Date.UTC(2025, 0, 1);
 /** The id of the analysis of a token for an application (2.4). The same key and token always give the same id. */
 function requestId(publicKey: string, deviceToken: string): string {
   // As JSON, so that no other pair of key and token can give the same text.
-  const digest = sha256(JSON.stringify([publicKey, deviceToken]));
+  const digest = hash('sha256', JSON.stringify([publicKey, deviceToken]), 'buffer');
   // A UUID v7 begins with a time. The time comes from the digest too, because with the clock each query would get a new id.
   return `req_${uuidV7({ msecs: FIRST_ANALYSIS_MS + digest.readUInt32BE(0), random: digest.subarray(4) })}`;
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** The messages of the errors whose `data` is empty (section 7). */

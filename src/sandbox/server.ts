@@ -5,23 +5,12 @@ import type { CaptchaSettings } from '../captcha/settings.ts';
 import { QUERY_TEMPLATE } from '../fingerprint/contract.ts';
 import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
-import { createKeys, SANDBOX_CAPTCHAS, type SandboxSettings, sandboxSettings } from './accounts.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, sandboxSettings } from './accounts.ts';
 import { type IssuedChallenge, issueChallenge, validateChallenge } from './captcha.ts';
 import { awaitFault, CHALLENGES_PATH, FAULTS_PATH, type Faults, KEYS_PATH, setFault, setKey } from './control.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, readBody, send } from './http.ts';
-import { createUsedProofs, LOG_IN_PATH, logIn } from './log-in.ts';
-
-export interface Sandbox {
-  /** The base address of each region, without a trailing slash. Each serves both services. */
-  readonly urls: Readonly<Record<Region, string>>;
-  /** The settings of both services: their accounts, the default ones first, with their addresses and keys. */
-  readonly settingsFor: (given: Pick<CaptchaSettings, 'attestation'>) => SandboxSettings;
-  /** A POST here returns a solved challenge of the default captcha id. */
-  readonly challengeUrl: string;
-  /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */
-  stop(): Promise<void>;
-}
+import { LOG_IN_PATH, logIn } from './log-in.ts';
 
 /** The most challenges and the most tokens that are kept: then the oldest are evicted. Each takes some hundred bytes. */
 const CAPACITY = 10_000;
@@ -30,14 +19,19 @@ const CAPACITY = 10_000;
 const createMemory = () => ({
   challenges: new LRUCache<string, IssuedChallenge>({ max: CAPACITY }),
   usedTokens: new LRUCache<string, true>({ max: CAPACITY }),
-  usedProofs: createUsedProofs(),
-  keys: createKeys(),
+  /** The ids of proofs that were used, as long as a proof can be valid. */
+  usedProofs: new LRUCache<string, true>({ max: CAPACITY, ttl: 300_000 }),
+  /** The secret of each application and the key of each captcha id. A tester can replace them. */
+  keys: new Map([
+    ...SANDBOX_APPLICATIONS.map(({ publicKey, secret }) => [publicKey, secret] as const),
+    ...SANDBOX_CAPTCHAS.map(({ captchaId, captchaKey }) => [captchaId, captchaKey] as const),
+  ]),
 });
 /** The memory of both services for one region, with its faults. */
 type Memory = ReturnType<typeof createMemory> & { readonly faults: Faults };
 
 /** Starts both services, a server for each region from `port` on; 0 takes free ports. An error leaves no server behind. */
-export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }): Promise<Sandbox> {
+export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }) {
   const memory = createMemory();
   const servers: Server[] = [];
   const stop = async () => {
@@ -55,9 +49,13 @@ export async function startSandbox({ host = '127.0.0.1', port }: { host?: string
     throw error;
   }
   return {
+    /** The base address of each region, without a trailing slash. Each serves both services. */
     urls,
-    settingsFor: (given) => sandboxSettings(urls, given),
+    /** The settings of both services: their accounts, the default ones first, with their addresses and keys. */
+    settingsFor: (given: Pick<CaptchaSettings, 'attestation'>) => sandboxSettings(urls, given),
+    /** A POST here returns a solved challenge of the default captcha id. */
     challengeUrl: `${urls.GLB}${CHALLENGES_PATH}?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
+    /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */
     stop,
   };
 }

@@ -1,4 +1,4 @@
-import { createHash, scryptSync } from 'node:crypto';
+import { hash, scryptSync } from 'node:crypto';
 import { mismatch, type Table, type Values } from '../config/values.ts';
 import { hasRisk } from '../graphql/scopes.ts';
 import { propertiesOf } from '../runtime/json.ts';
@@ -72,7 +72,7 @@ export function hashesOf(config: Config, table: Table) {
   const { secret, open } = Object.groupBy(Object.entries(common).sort(), ([key]) =>
     table[key]?.secret ? 'secret' : 'open',
   );
-  const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
+  const configuration = hash('sha256', JSON.stringify(open)).slice(0, 12);
   // A slow hash, 14 ms, so that an attacker with all secrets but one cannot guess the last one cheaply.
   const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
   return { configuration, secrets };
