@@ -24,11 +24,7 @@ export interface RuleInput<Rows extends Table> {
   isSet(key: keyof Rows): boolean;
   /** Adds a sentence if a rule is broken, unless it was added before. */
   refuse(isBroken: boolean, key: keyof Rows, expected: string, got: string): void;
-  /**
-   * Adds a sentence for each value that the documentation shows in place of the operator's own.
-   *
-   * @param isTrial may the variable `key` have secrets for a try? `tried` are all variables that have such secrets
-   */
+  /** Adds a sentence for each placeholder. `isTrial` allows a key its secrets for a try; `tried` are all keys that have some. */
   refusePlaceholders(isTrial: (key: keyof Rows, tried: ReadonlySet<keyof Rows>) => boolean): void;
 }
 

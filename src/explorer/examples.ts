@@ -90,9 +90,7 @@ export async function operationsWith(issueChallenge: IssueChallenge, services: r
   if (!services.includes('captcha')) return devices;
   const [input, other] = await Promise.all([solvedInput(issueChallenge), solvedInput(issueChallenge)]);
   const attested = { ...other, audience: 'orders', action: 'placeOrder' };
-  const captcha = { document: CAPTCHA, variables: { input } };
-  const attestation = { document: ATTESTATION, variables: { attested } };
-  return [...devices, captcha, attestation];
+  return [...devices, { document: CAPTCHA, variables: { input } }, { document: ATTESTATION, variables: { attested } }];
 }
 
 /** The values of a captcha that was solved just now, with the names of `ValidateCaptchaInput`. */
@@ -120,10 +118,12 @@ export function exampleCommands(
   const hasSecrets = isRouter || services.length > 0;
   const header = isRouter ? 'Router-Authorization:' : 'Authorization: Bearer';
   const post = `curl -s ${graphqlUrl} -H 'content-type: application/json'${hasSecrets ? ` -H "${header} $SECRET"` : ''}`;
-  const commands: [title: string, command: string][] = [];
+  const lines: string[] = [];
+  const secret = isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES';
+  if (hasSecrets) lines.push('Put your secret here first', `SECRET='${secret}'`);
   for (const { document, variables } of upstreams.includes('fingerprint') ? [DEVICE, CATALOGUE] : []) {
     const { title, query } = partsOf(document);
-    commands.push([title, `${post} -d '${JSON.stringify({ query, variables })}'`]);
+    lines.push(title, `${post} -d '${JSON.stringify({ query, variables })}'`);
   }
   // A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
   // response to those of the schema, and sends them as the input of the mutation.
@@ -131,10 +131,8 @@ export function exampleCommands(
   const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
   const wrap = `s/.*/{"query":${JSON.stringify(query)},"variables":{"input":&}}/`;
   if (upstreams.includes('captcha'))
-    commands.push([title, `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`]);
-  const setting = `SECRET='${isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES'}'`;
-  if (hasSecrets) commands.unshift(['Put your secret here first', setting]);
-  return commands.flat().join('\n\n');
+    lines.push(title, `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`);
+  return lines.join('\n\n');
 }
 
 /** The comment of a document, and its operation on one line. */

@@ -15,10 +15,7 @@ export function createPages(graphqlPath: string, challengeUrl: string, services:
   ]);
 }
 
-/**
- * Apollo Sandbox with these operations, in one document, because it opens with one tab only. Its script comes from
- * Apollo; a browser that cannot load it is sent to GraphiQL.
- */
+/** Apollo Sandbox with these operations in one document, because it opens with one tab only. Without internet, GraphiQL opens. */
 export function renderApolloSandbox(operations: readonly Example[]): string {
   const document = operations.map((operation) => operation.document).join('\n\n');
   const variables = Object.assign({}, ...operations.map((operation) => operation.variables));

@@ -12,11 +12,7 @@ import type { Region } from '../upstream/settings.ts';
 import { SANDBOX_APPLICATIONS } from './accounts.ts';
 import { type JsonResponse, MAX_BODY_BYTES, mediaType, readBody } from './http.ts';
 
-/**
- * Answers one query (fingerprint document, 4). README.md has the order of the checks. Throws if the client disconnects.
- *
- * @param memory the used tokens as digests, because a token may be as long as a body
- */
+/** Answers one query (fingerprint document, 4). README.md has the order of the checks. Throws if the client disconnects. */
 export async function queryFingerprint(
   request: IncomingMessage,
   publicKey: string,
@@ -170,8 +166,6 @@ const DEVICES = {
 /** Signals that are newer than the document, with their levels. */
 const NEWER = new Map(Object.entries({ NEWER_SIGNAL: 'MEDIUM', NEWER_LEVEL: 'CRITICAL' }));
 
-type ErrorStatus = 400 | 401 | 403 | 404 | 500;
-
 const MAX_DELAY_MS = 60_000;
 
 const DEVICE =
@@ -189,7 +183,8 @@ export function parseToken(token: string, isUsed: boolean) {
   if (delayMs > MAX_DELAY_MS) return undefined;
   const isForOneQuery = once !== undefined;
   // Safe, here and below: the pattern matches no other text, and a token has either an error or a device.
-  if (error !== undefined) return { delayMs, deviceName, isForOneQuery, error: Number(error) as ErrorStatus };
+  if (error !== undefined)
+    return { delayMs, deviceName, isForOneQuery, error: Number(error) as 400 | keyof typeof MESSAGES };
   const detail = DEVICES[device as keyof typeof DEVICES];
   const signals = signalsNamed([...(names?.split(',') ?? []), ...(isUsed ? ['TOKEN_EXPIRED'] : [])]);
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };

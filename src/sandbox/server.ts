@@ -18,6 +18,7 @@ const CAPACITY = 10_000;
 /** The memory of both services, for all regions. */
 const createMemory = () => ({
   challenges: new LRUCache<string, IssuedChallenge>({ max: CAPACITY }),
+  /** As digests, because a token may be as long as a body. */
   usedTokens: new LRUCache<string, true>({ max: CAPACITY }),
   /** The ids of proofs that were used, as long as a proof can be valid. */
   usedProofs: new LRUCache<string, true>({ max: CAPACITY, ttl: 300_000 }),

@@ -32,7 +32,6 @@ interface Options {
 /** Up to this cost a trace has its fields: each takes 8 µs and 36 bytes. Beyond it the trace has the duration alone. */
 const MAX_TRACED_COST = 2_000;
 
-/** Requests an inline trace in the response. */
 export const TRACE_HEADER = 'apollo-federation-include-trace';
 
 /** Starts Apollo Server, which parses and validates new documents and runs plugins. It reports nothing to Apollo. */

@@ -57,11 +57,7 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Reservation
 /** From this fraction of the limit on, a new connection evicts the oldest one without an operation. */
 const CROWDED = 0.9;
 
-/**
- * Limits the open connections; those without an operation are evicted first.
- *
- * @returns claims a connection for the caller of its first operation: false if that caller may hold no more
- */
+/** Limits the open connections. Its result claims one for the caller of its first operation, unless that caller holds too many. */
 export function limitConnections(
   server: Server,
   limit: number,

@@ -27,7 +27,7 @@ export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'm
   /** May a known operation skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
   /** While it lags, new requests are refused. */
-  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
+  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded' | 'watch'>;
   /** For the bytes of a body and of its parsed values, until its operation is over. */
   readonly reserveBody: Reserve;
   /** For the bytes of an answer, until it is read. */
@@ -35,11 +35,7 @@ export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'm
   readonly telemetry: Telemetry;
 }
 
-/**
- * Answers one GraphQL request. Code that has to run for every operation belongs here, in `Operation`, or in a plugin.
- *
- * @throws RequestRefused if the HTTP request cannot be a GraphQL one, or while the process is overloaded
- */
+/** Answers one GraphQL request. @throws RequestRefused if it cannot be one, or while the process is overloaded */
 export async function handleGraphql(
   options: HandlerOptions,
   request: IncomingMessage,
@@ -47,7 +43,7 @@ export async function handleGraphql(
   caller: Caller,
 ): Promise<void> {
   const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
-  const unwatch = eventLoop.watch?.();
+  const unwatch = eventLoop.watch();
   const body = options.reserveBody(caller);
   try {
     if (eventLoop.isOverloaded()) throw overloaded();
@@ -84,7 +80,7 @@ export async function handleGraphql(
     }
   } finally {
     body.release();
-    unwatch?.();
+    unwatch();
   }
 }
 

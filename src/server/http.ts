@@ -45,17 +45,12 @@ export function refusal(status: number, code: ErrorCode, headers?: Headers): Req
   return new RequestRefused(status, ERROR_CATALOGUE[code].message, headers, code);
 }
 
-/** A refusal with status 503: the process has as much to do as it can hold. */
+/** The process has as much to do as it can hold. */
 export function overloaded(): RequestRefused {
   return refusal(503, 'OVERLOADED', { 'retry-after': '1' });
 }
 
-/**
- * Reads a JSON body of at most `maxBytes`, without the keys that could reach an object's prototype.
- *
- * @param reservation takes each byte that arrives, and the memory of the parsed body beforehand
- * @throws RequestRefused with status 400, 413 or 415; with 503 if the caller's share has no room now
- */
+/** Reads a JSON body. `reservation` takes its bytes as they arrive, then the memory of its values. @throws RequestRefused */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`);
   const inTooMany = () => new RequestRefused(413, `The body came in more than ${MAX_SMALL_PIECES} small pieces.`);

@@ -127,7 +127,7 @@ export class Listener {
     if (request.httpVersion !== '1.1') {
       // HTTP/1.0 has no interim responses (RFC 9110, section 15.2), so a client that closes its side counts as gone.
       socket.allowHalfOpen = false;
-      // A proxy of HTTP/1.0 does not know where this request ends, so the next bytes may be another client's (RFC 9112, section 6.1).
+      // A proxy of HTTP/1.0 does not know where this request ends: the next bytes may be another client's (RFC 9112, section 6.1).
       if (request.headers['transfer-encoding'] !== undefined) return this.#refuse(undefined, socket);
     }
     if (connection.unanswered > MAX_PIPELINED) {

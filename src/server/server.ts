@@ -27,7 +27,6 @@ const JWKS_MAX_AGE_SECONDS = 300;
 
 /** Longer than routers keep an idle connection (usually 60 s), so that the server closes none while a request arrives. */
 const KEEP_ALIVE_MS = 75_000;
-/** The keep-alive and the connection limit of the admin port. */
 const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
 /** How long requests in flight may take once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
@@ -146,7 +145,6 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       unready = undefined;
       return url;
     },
-    /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
     replaceSecrets: callers.replaceSecrets,
     /** Fails readiness, answers with `connection: close` for the grace period, then drains for 7 s and closes all. */
     stop: async () => {
@@ -168,7 +166,7 @@ export function createAdmin(
   answerProbe: (path: string, response: ServerResponse) => boolean,
 ): Listener {
   let rendering: Promise<string> | undefined;
-  // Without `metrics`, which count the requests and connections of callers alone.
+  // Without `metrics`, which are about callers alone.
   return new Listener({
     maxConnections: ADMIN_MAX_CONNECTIONS,
     keepAliveMs: ADMIN_KEEP_ALIVE_MS,

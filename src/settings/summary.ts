@@ -8,12 +8,7 @@ import { type Config, VARIABLES } from './variables.ts';
 
 /** The messages of a start about its configuration. */
 
-/**
- * The features in use, in one line.
- *
- * @param slices the slices that are on
- * @param files the content of their files, by name
- */
+/** The features in use, in one line, with these slices on. `files` has the content of their files by name. */
 export function summaryOf(config: Config, slices: readonly Slice[], files: Readonly<Record<string, FileContent>>) {
   const { quotaStoreUrl, routerSecrets, services } = config;
   const settings: Values<Table> = config;

@@ -31,13 +31,7 @@ export function tableOf(slices: readonly Slice[]): Rows {
   return Object.assign({}, COMMON, ...slices.map(({ variables }) => variables)) as Rows;
 }
 
-/**
- * The configuration of a server.
- *
- * @param slices all slices that exist
- * @param chosen the slices that may be on
- * @throws ConfigError
- */
+/** The configuration of a server that knows these slices, of which the chosen ones may be on. @throws ConfigError */
 export function parseConfig(
   env: Environment,
   readFile: (path: string) => string,
@@ -111,7 +105,6 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
     );
   if (!isLive) return;
 
-  // Access is by secrets or direct.
   const hasSecrets = isSet('routerSecrets') || isSet('services');
   const access = 'either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true';
   refuse(allowDirectAccess === hasSecrets, 'routerSecrets', access, allowDirectAccess ? 'both' : 'neither');

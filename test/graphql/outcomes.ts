@@ -79,7 +79,7 @@ export async function startOutcomes() {
     fingerprintQuota: { perDay: 1 },
   });
   const broken = await startSubgraph();
-  const overloaded = await startSubgraph({ eventLoop: { isOverloaded: () => true } });
+  const overloaded = await startSubgraph({ eventLoop: { isOverloaded: () => true, watch: () => () => {} } });
 
   const send = (field: string, variables: object, { graphqlUrl } = app, headers: Record<string, string> = ANALYST) =>
     ask(graphqlUrl, DOCUMENTS[field] ?? '', { ...variables }, headers);

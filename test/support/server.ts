@@ -30,7 +30,7 @@ export async function startServer(
     ...DEFAULTS,
     // So that an answer may have all its 8 MiB in one text.
     maxCost: 2 * DEFAULTS.maxCost,
-    eventLoop: { isOverloaded: () => false },
+    eventLoop: { isOverloaded: () => false, watch: () => () => {} },
     isUpstreamReady: () => true,
     telemetry: { log, logSample: 1, metrics, logHash: new LogHash(undefined), tracing: undefined },
     ...overrides,
