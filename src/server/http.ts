@@ -50,7 +50,11 @@ export function overloaded(): RequestRefused {
   return refusal(503, 'OVERLOADED', { 'retry-after': '1' });
 }
 
-/** Reads a JSON body. `reservation` takes its bytes as they arrive, then the memory of its values. @throws RequestRefused */
+/**
+ * Reads a JSON body of at most `maxBytes`. `reservation` takes its bytes as they arrive, then the memory of its values.
+ *
+ * @throws RequestRefused with status 400, 413 or 415; with 503 if the caller's share has no room now
+ */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`);
   const inTooMany = () => new RequestRefused(413, `The body came in more than ${MAX_SMALL_PIECES} small pieces.`);
