@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
 import { limitConnections } from './caller-limits.ts';
@@ -14,8 +15,10 @@ const CHECK_INTERVAL_MS = 1_000;
 const MAX_CONNECTION_AGE_MS = 300_000;
 /** The fraction by which that age varies, so that connections do not all end at once. */
 const JITTER = 0.2;
-/** How often connections that have become idle are closed while the server closes, in ms. */
+/** How long nothing may arrive before idle connections are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
+/** The most turns of the event loop for which a close waits for one without an arrival. */
+const MAX_TURNS = 100;
 /** Pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
 /** A request with this many headers is refused, because Node drops further ones. Unlimited, a head takes nine times its 16 KiB. */
@@ -65,6 +68,8 @@ export class Listener {
   readonly #server: Server;
   readonly #options: ListenerOptions;
   readonly #connections = new WeakMap<Socket, Connection>();
+  /** The number of connections and requests so far. */
+  #arrivals = 0;
   #isDraining = false;
 
   constructor(options: ListenerOptions) {
@@ -87,6 +92,7 @@ export class Listener {
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
     this.#server.on('connection', (socket: Socket) => {
+      this.#arrivals += 1;
       const factor = 1 + JITTER * (2 * Math.random() - 1);
       const endsAt = performance.now() + maxConnectionAgeMs * factor;
       this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
@@ -108,10 +114,19 @@ export class Listener {
   async close(graceMs: number): Promise<void> {
     this.drain();
     if (!this.#server.listening) return;
+    let seen = -1;
+    // A close resets the connections that wait to be accepted, so it comes after a turn of the event loop in which nothing arrived.
+    for (let turn = 0; seen !== this.#arrivals && turn < MAX_TURNS; turn += 1) {
+      seen = this.#arrivals;
+      await setImmediate();
+    }
     // Node's `close` of an HTTP server also closes idle connections at once, although a request may be on its way.
     const closed = once(NetServer.prototype.close.call(this.#server), 'close');
-    // A connection becomes idle after its response. A client that keeps it alive would keep the server from closing.
-    const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+    // A client that keeps a connection alive would keep the server from closing. While clients still send, idle ones are spared.
+    const sweep = setInterval(() => {
+      if (seen === this.#arrivals) this.#server.closeIdleConnections();
+      seen = this.#arrivals;
+    }, SWEEP_INTERVAL_MS);
     const force = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     await closed;
     clearInterval(sweep);
@@ -119,6 +134,7 @@ export class Listener {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse) {
+    this.#arrivals += 1;
     const { socket } = request;
     const connection = this.#connections.get(socket);
     // Requests after the last response are not processed, so that the client can send them again (RFC 9112, section 9.6).

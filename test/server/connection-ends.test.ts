@@ -32,7 +32,7 @@ async function startListener(maxConnectionAgeMs: number) {
       setTimeout(() => answer(response, 200, {}, '{}'), Number(url.slice(1)));
     },
   });
-  return { url: await listener.listen('127.0.0.1', 0), handled, stop: () => listener.close(0) };
+  return { url: await listener.listen('127.0.0.1', 0), handled, stop: (graceMs = 0) => listener.close(graceMs) };
 }
 
 const [short, server] = await Promise.all([startListener(300), startListener(AGE_MS)]);
@@ -169,4 +169,13 @@ test.concurrent('an old connection that is idle stays open until its next respon
   expect(connection.received()).toMatch(/^keep-alive: timeout=75\r$/im);
   expect(await connection.send(requestOf())).toBe(true);
   await connection.closed;
+});
+
+test('a request on a connection that waits to be accepted when the server stops is answered', async () => {
+  const listener = await startListener(60_000);
+  const { closed } = openConnection(listener.url, requestOf());
+  // The system accepts the connection from now on, and the server in the next turn.
+  await new Promise(process.nextTick);
+  await listener.stop(60_000);
+  expect(endsIn(await closed)).toEqual([true]);
 });
