@@ -34,18 +34,16 @@ export const quota = {
   schema: parsed.pipe(quotaLimits),
 };
 
-/** The address of a Valkey or Redis, which may have a user, a password and the number of a database. */
-const storeAddress = {
-  expected: 'a redis:// or rediss:// address, such as rediss://user:password@host:6379/0',
-  schema: matching(
-    'a redis:// or rediss:// address',
-    (text) => URL.canParse(text) && !/\s/.test(text) && /^rediss?:\/\/[^/?#]+(\/\d{0,3})?$/.test(text),
-  ),
-  secret: true,
-} as const;
-
 export const UPSTREAM_VARIABLES = {
   upstreamCheck: { name: 'UPSTREAM_CHECK', ...choice('first', 'all', 'off'), default: 'first' },
-  quotaStoreUrl: { name: 'QUOTA_STORE_URL', ...storeAddress },
+  quotaStoreUrl: {
+    name: 'QUOTA_STORE_URL',
+    expected: 'a redis:// or rediss:// address, such as rediss://user:password@host:6379/0',
+    schema: matching(
+      'a redis:// or rediss:// address',
+      (text) => URL.canParse(text) && !/\s/.test(text) && /^rediss?:\/\/[^/?#]+(\/\d{0,3})?$/.test(text),
+    ),
+    secret: true,
+  },
   upstreamMaxInFlight: { name: 'UPSTREAM_MAX_IN_FLIGHT', ...integer(1, 10_000), default: '512' },
 } as const satisfies Table;

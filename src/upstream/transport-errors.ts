@@ -1,19 +1,12 @@
 import { isIPv6 } from 'node:net';
-import { DeviceTrustError, type ErrorCode } from '../errors.ts';
+import { DeviceTrustError } from '../errors.ts';
 import { propertiesOf } from '../runtime/json.ts';
 
 /** Attributes errors to the upstream or to this machine. */
 
-const UPSTREAM_FAILURES: ReadonlySet<ErrorCode> = new Set([
-  'UPSTREAM_TIMEOUT',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_REJECTED',
-  'UPSTREAM_PROTOCOL_ERROR',
-]);
-
 /** Is this a failure of a service or of its account, and no limit of our own? */
 export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
-  return error instanceof DeviceTrustError && UPSTREAM_FAILURES.has(error.code);
+  return error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_');
 }
 
 /** Codes of a connection that the other side refuses, resets or never answers: nothing else looks like an outage. */
