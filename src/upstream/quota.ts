@@ -1,14 +1,12 @@
-import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
 import { sharesOf } from '../runtime/shares.ts';
-import type { EventLoop } from './deadline.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
-import { openQuotaStore, type QuotaStore } from './quota-store.ts';
+import type { QuotaStore } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
 
 /** The callers that share a quota. A service may also have a quota of its own. */
-export interface QuotaCallers {
+interface QuotaCallers {
   readonly hasRouter: boolean;
   readonly services: ReadonlyMap<string, QuotaLimits | undefined>;
 }
@@ -30,8 +28,6 @@ interface Rest {
   readonly endsAt: number;
 }
 
-type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExceeded'>;
-
 export type Quota = ReturnType<typeof createQuota>;
 
 const WINDOWS = [
@@ -40,14 +36,16 @@ const WINDOWS = [
 ] as const;
 
 /**
- * The quota of one service, by account. Each process counts its own calls. Within a window the store can only lower
- * what is left. So a failover that loses counts raises nothing, and no process alone exceeds the quota.
+ * The quota of one service, by account, with these limits for all callers. Each process counts its own calls. Within a window the store
+ * can only lower what is left. So a failover that loses counts raises nothing, and no process alone exceeds the quota.
+ *
+ * @param callers asked for each call, because a rotation can add a limit for one of them
  */
 export function createQuota(
   service: string,
   limits: QuotaLimits,
   callers: () => QuotaCallers,
-  metrics: QuotaMetrics,
+  metrics: Pick<UpstreamMetrics, 'recordQuotaExceeded'>,
   store?: QuotaStore,
 ) {
   const known = new Map<string, Rest>();
@@ -106,17 +104,18 @@ export function createQuota(
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
   }
 
-  const usedUp = (account: string, all: readonly Limit[]) => all.find((limit) => restOf(account, limit).left <= 0);
+  /** A limit of this account that is known to be used up. */
+  const usedUp = (account: string, caller: Caller) =>
+    limitsOf(caller).find((limit) => restOf(account, limit).left <= 0);
 
   /** Refuses a call whose account has used up its quota, before the call enters the queue. */
   function check(account: string, caller: Caller): void {
-    const limit = usedUp(account, limitsOf(caller));
+    const limit = usedUp(account, caller);
     if (limit) refuse(account, limit);
   }
 
   return {
-    /** Is a limit of this account known to be used up? */
-    isUsedUp: (account: string, caller: Caller) => usedUp(account, limitsOf(caller)) !== undefined,
+    isUsedUp: (account: string, caller: Caller) => usedUp(account, caller) !== undefined,
     check,
     /** Counts a call that is about to be sent, and refuses it beyond a limit. */
     take: async (account: string, caller: Caller) => {
@@ -137,25 +136,5 @@ export function createQuota(
           .map((key) => restOf(key.slice(start.length), limit).left);
         return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }] as const;
       }),
-  };
-}
-
-interface Options {
-  /** redis:// or rediss://, with its user and password, where all replicas count together. Without it each counts alone. */
-  readonly quotaStoreUrl: string | undefined;
-  readonly log: Logger;
-  readonly metrics: QuotaMetrics;
-  readonly eventLoop: EventLoop;
-}
-
-/** Opens the store that the quotas of all services share. */
-export async function openQuotas({ quotaStoreUrl, metrics, ...options }: Options, callers: () => QuotaCallers) {
-  const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, { ...options, metrics });
-  return {
-    /** The quota of a service, with these limits for all callers. A rotation can add a limit for one of them. */
-    of: (service: string, limits: QuotaLimits = {}) => createQuota(service, limits, callers, metrics, store),
-    /** Makes counters for a prefix of keys and a window in seconds; undefined without a store. */
-    counter: store?.counter,
-    close: () => store?.close(),
   };
 }

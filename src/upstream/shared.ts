@@ -4,16 +4,20 @@ import { DnsCache } from '../runtime/dns.ts';
 import type { SharedOptions } from './client.ts';
 import type { EventLoop } from './deadline.ts';
 import { createUpstreamMetrics } from './metrics.ts';
-import { openQuotas } from './quota.ts';
+import { createQuota } from './quota.ts';
+import { openQuotaStore } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
-
-type Settings = Pick<SharedOptions, 'upstreamCheck' | 'upstreamMode' | 'upstreamMaxInFlight'> & {
-  readonly quotaStoreUrl: string | undefined;
-} & CallerSettings;
 
 interface CallerSettings {
   readonly routerSecrets: readonly unknown[];
   readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
+}
+
+interface Settings
+  extends CallerSettings,
+    Pick<SharedOptions, 'upstreamCheck' | 'upstreamMode' | 'upstreamMaxInFlight'> {
+  /** Where the quotas of all replicas are counted together. Without it each replica counts alone. */
+  readonly quotaStoreUrl: string | undefined;
 }
 
 interface Options {
@@ -27,7 +31,9 @@ interface Options {
 export async function openUpstreams({ settings, log, metrics, eventLoop }: Options) {
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
   let callers = callersIn(settings);
-  const quotas = await openQuotas({ ...settings, log, metrics: upstreamMetrics, eventLoop }, () => callers);
+  const { quotaStoreUrl } = settings;
+  const storeOptions = { log, metrics: upstreamMetrics, eventLoop };
+  const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, storeOptions);
   const dns = new DnsCache({
     failed: (host, code, isFirst) => {
       metrics.recordFailedLookup();
@@ -36,15 +42,15 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
     recovered: (host) => log.info({ internal: `look-up of ${host}` }, 'The host name can be looked up again.'),
   });
   return {
-    optionsOf: (service: string, limits: QuotaLimits | undefined): SharedOptions => ({
+    optionsOf: (service: string, limits: QuotaLimits = {}): SharedOptions => ({
       ...settings,
       service,
       log,
       dns,
       eventLoop,
       metrics: upstreamMetrics,
-      quota: quotas.of(service, limits),
-      counter: quotas.counter,
+      quota: createQuota(service, limits, () => callers, upstreamMetrics, store),
+      counter: store?.counter,
     }),
     /** Replaces the callers that share quotas. */
     replaceCallers: (next: CallerSettings) => {
@@ -52,7 +58,7 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
     },
     close: () => {
       dns.close();
-      quotas.close();
+      store?.close();
     },
   };
 }

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { FailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
 import type { Requester } from '../../src/graphql/caller.ts';
-import { openQuotas } from '../../src/upstream/quota.ts';
+import { openQuotaStore } from '../../src/upstream/quota-store.ts';
 import { startRedis } from '../support/redis.ts';
 import { ATTESTING, flood, proceeded, serves, TO_FIRST, unavailable, untilDown, verifyPeople } from './captchas.ts';
 import { pause, startAgainst, startSwitchable, verify } from './support.ts';
@@ -54,14 +54,11 @@ async function startBudgets() {
   const client = new Redis(redis.url);
   onTestFinished(() => client.disconnect());
   const open = async () => {
-    const metrics = { recordQuotaStore: () => {}, recordQuotaExceeded: () => {} };
-    const options = { quotaStoreUrl: redis.url, log: pino({ enabled: false }), metrics };
-    const quotas = await openQuotas({ ...options, eventLoop: { totalLagMs: () => 0 } }, () => ({
-      hasRouter: true,
-      services: new Map(),
-    }));
-    onTestFinished(() => quotas.close());
-    return new FailOpenBudget(quotas.counter);
+    const metrics = { recordQuotaStore: () => {} };
+    const options = { log: pino({ enabled: false }), metrics, eventLoop: { totalLagMs: () => 0 } };
+    const store = await openQuotaStore(redis.url, options);
+    onTestFinished(store.close);
+    return new FailOpenBudget(store.counter);
   };
   return { redis, client, open, budgets: [await open(), await open()] as const };
 }

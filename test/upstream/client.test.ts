@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openQuotas } from '../../src/upstream/quota.ts';
+import { createQuota } from '../../src/upstream/quota.ts';
 import { startHostile } from '../support/hostile.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import {
@@ -63,15 +63,11 @@ describe('a call is reported once, with its span', () => {
   });
 });
 
-const { log, metrics, eventLoop } = serviceOptions();
-const quotas = await openQuotas({ quotaStoreUrl: undefined, eventLoop, log, metrics }, () => ({
-  hasRouter: true,
-  services: new Map(),
-}));
-const quota = quotas.of('test', { perDay: 2 });
+const callers = { hasRouter: true, services: new Map() };
+const quota = createQuota('test', { perDay: 2 }, () => callers, serviceOptions().metrics);
 
 test.each<[string, TestOptions]>([
-  ['a quota that is used up', { quota: quota }],
+  ['a quota that is used up', { quota }],
   ['a full queue', { upstreamMaxInFlight: 1 }],
 ])('in an outage %s takes no trial call: whoever asks hears of the outage', async (_what, limit) => {
   const [upstream, failing] = [await start(undefined), await startHostile(down, { probe: down })];

@@ -30,7 +30,7 @@ export function serviceOptions() {
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
   const callers = { hasRouter: true, services: new Map() };
-  const quota = createQuota('test', {}, () => callers, { recordQuotaStore: () => {}, recordQuotaExceeded: () => {} });
+  const quota = createQuota('test', {}, () => callers, { recordQuotaExceeded: () => {} });
   const limits = { upstreamMaxInFlight: 10, quota, pathTemplate: '/' };
   const accounts = probes.map(([id, probe]) => ({ id, ...probe }));
   return new UpstreamClient({
