@@ -1,7 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 
-type Waiting = PromiseWithResolvers<void>;
 type Operation = { readonly caller: string };
+type Waiting = PromiseWithResolvers<void> & { readonly operation: Operation };
 /** The queued calls of each operation of a caller, in the order of turns. */
 type Queues = Map<Operation, Set<Waiting>>;
 
@@ -44,12 +44,12 @@ export class Bulkhead {
   async wait(operation: Operation, signal: AbortSignal): Promise<void> {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation))
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
-    const waiting = Promise.withResolvers<void>();
+    const waiting = { ...Promise.withResolvers<void>(), operation };
     const queues: Queues = this.#callers.get(operation.caller) ?? new Map();
     this.#callers.set(operation.caller, queues.set(operation, (queues.get(operation) ?? new Set()).add(waiting)));
     this.#queued += 1;
     const leave = () => {
-      if (this.#remove(operation, waiting)) waiting.reject(signal.reason);
+      if (this.#remove(waiting)) waiting.reject(signal.reason);
     };
     signal.addEventListener('abort', leave);
     try {
@@ -61,18 +61,17 @@ export class Bulkhead {
 
   /** Ends a call. A queued call takes its place, with `#inFlight` unchanged, so that no newer call can overtake it. */
   release(): void {
-    const [first] = this.#callers;
-    if (!first) {
+    const [queues] = this.#callers.values();
+    const [queue] = queues?.values() ?? [];
+    const [next] = queue ?? [];
+    if (!queues || !queue || !next) {
       this.#inFlight -= 1;
       return;
     }
-    const [[operation, queue] = []] = first[1];
-    const [next] = queue ?? [];
-    if (!operation || !queue || !next) return;
     // Both go to the end: callers take turns, and so do the operations of a caller.
-    moveToEnd(this.#callers, ...first);
-    moveToEnd(first[1], operation, queue);
-    this.#remove(operation, next);
+    moveToEnd(this.#callers, next.operation.caller, queues);
+    moveToEnd(queues, next.operation, queue);
+    this.#remove(next);
     // undici can reuse the socket of the ended call from the next turn on. Before that, this call would open another one.
     setImmediate(next.resolve);
   }
@@ -87,18 +86,19 @@ export class Bulkhead {
     const [busiest = own] = [...this.#callers.values()].sort((a, b) => sizeOf(b) - sizeOf(a));
     // With a difference of one, the two would only swap places.
     const isOther = sizeOf(busiest) > sizeOf(own) + 1;
-    const largest = [...(isOther ? busiest : own)].sort(([, a], [, b]) => a.size - b.size).at(-1);
-    const newest = [...(largest?.[1] ?? [])].at(-1);
+    const largest = [...(isOther ? busiest : own).values()].sort((a, b) => a.size - b.size).at(-1);
+    const newest = [...(largest ?? [])].at(-1);
     const mayKeep = isOther ? 0 : (own.get(operation)?.size ?? 0) + 1;
-    if (!largest || !newest || largest[1].size <= mayKeep) return false;
-    this.#remove(largest[0], newest);
+    if (!largest || !newest || largest.size <= mayKeep) return false;
+    this.#remove(newest);
     const internal = 'the queue is full, and this caller or operation has most of it';
     newest.reject(new DeviceTrustError('OVERLOADED', { internal }));
     return true;
   }
 
   /** @returns whether the call was still in the queue */
-  #remove(operation: Operation, call: Waiting): boolean {
+  #remove(call: Waiting): boolean {
+    const { operation } = call;
     const queues = this.#callers.get(operation.caller);
     const queue = queues?.get(operation);
     if (!queues || !queue?.delete(call)) return false;
