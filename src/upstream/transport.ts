@@ -53,7 +53,6 @@ export class UpstreamPool {
   /** Undefined if the origin has an IP address, which needs no look-up. */
   readonly #name: HostName | undefined;
   readonly #connect: buildConnector.connector;
-  readonly #tls: ReturnType<typeof tlsOptionsFor>;
 
   /** @throws the error of undici, if `origin` is not scheme, host and port */
   constructor(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
@@ -68,10 +67,10 @@ export class UpstreamPool {
       connect: (options, callback) => this.#open(options, callback),
     });
     const { hostname } = new URL(origin);
-    this.#tls = tlsOptionsFor(hostname);
     const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
     this.#name = name;
     this.#connect = buildConnector({
+      ...tlsOptionsFor(hostname),
       allowH2: false,
       timeout: connectTimeoutMs,
       // By then the name is looked up, so the timeout is for the upstream alone. Node tries the addresses of both families.
@@ -102,7 +101,7 @@ export class UpstreamPool {
 
   #open(options: buildConnector.Options, callback: buildConnector.Callback): void {
     const connect = () =>
-      this.#connect({ ...options, ...this.#tls }, (...given) => {
+      this.#connect(options, (...given) => {
         const [error, socket] = given;
         if (!error) guardReads(socket, MAX_RAW_BYTES, MAX_RAW_LINES);
         callback(...given);
@@ -229,7 +228,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   /** The reason why the received bytes may hold an answer although they are not JSON as a whole. Undefined if they hold none. */
   #unreadable(): string | undefined {
-    const hasObject = HAS_OBJECT.test(this.#bytes().toString('latin1'));
+    // The start of an object in JSONP, in a page, or in UTF-16.
+    const hasObject = /\{[\s\0]*"/.test(this.#bytes().toString('latin1'));
     return this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
   }
 
@@ -265,6 +265,3 @@ export function retryAfterMs(header: unknown): number {
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
   return Math.min(Math.max(ms || 0, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
-
-/** The start of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
-const HAS_OBJECT = /\{[\s\0]*"/;
