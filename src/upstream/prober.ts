@@ -151,8 +151,8 @@ export class Prober {
     const responsesBefore = this.#responses;
     const isOver = () => this.#isClosed || this.#responses !== responsesBefore;
     for (let isFirst = true; ; isFirst = false) {
-      const earliest = this.#lastSentAt + MIN_INTERVAL_MS;
-      while (!isOver() && performance.now() < earliest) await this.#sleep(earliest - performance.now());
+      const leftMs = () => this.#lastSentAt + MIN_INTERVAL_MS - performance.now();
+      for (let ms = leftMs(); ms > 0 && !isOver(); ms = leftMs()) await this.#sleep(ms);
       if (isOver()) break;
       this.#lastSentAt = performance.now();
       void this.#send();
