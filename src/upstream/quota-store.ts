@@ -14,6 +14,8 @@ const PROBE_INTERVAL_MS = 1_000;
 /** The time between two attempts to connect, in ms. */
 const RETRY_AFTER_MS = 500;
 const DISCONNECTED = 'no connection';
+/** The key whose count shows whether a new connection counts. */
+const PROBE_KEY = 'device-trust:probe';
 /**
  * Adds to the count of the current minute, and answers with the highest count of a minute in the hour before the last addition. A minute
  * begins with the first addition after the previous minute. An addition of 0, as in an outage, removes no minute.
@@ -155,15 +157,11 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   };
 
   const first = adderFor(1);
-  const probeFirst = () => count(first, 'device-trust:probe', 0, () => {});
+  const probeFirst = () => count(first, PROBE_KEY, 0, () => {});
   redis.on('close', () => {
     [isSelected, isRefused] = [!hasDatabase, false];
-    if (!isClosed) doubt('connection', probeConnection, connectionError);
+    if (!isClosed) doubt(PROBE_KEY, probeFirst, connectionError);
   });
-  const probeConnection = async () => {
-    await probeFirst();
-    if (!doubts.has('device-trust:probe')) settle('connection');
-  };
   let isClosed = false;
   await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_INTERVAL_MS) }).catch(() => {});
   // Several times, because the first scripts and answers take longer than those of a process that runs.
