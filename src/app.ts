@@ -29,7 +29,8 @@ interface Options {
 export async function createApp(config: Config, log: Logger, options: Options = {}) {
   const slices = slicesOn(config, options.slices ?? SLICES);
   const table = tableOf(slices);
-  const metrics = createMetrics(slices.map(({ name }) => name));
+  const names = slices.map(({ name }) => name);
+  const metrics = createMetrics(names);
   /** The stop functions of all parts in the order of their start, called from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
@@ -70,7 +71,6 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       }),
     );
     const all = [...running.values()];
-    const names = [...running.keys()];
     const pages = sandbox && (await import('./explorer/pages.ts'));
     const createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, config.maxCost, running);
     const server = await createServer(schemaOf(slices), createContext, {

@@ -6,7 +6,7 @@ import { type App, createApp } from './app.ts';
 import { ConfigError, unusedNames } from './config/parser.ts';
 import { stampOf, watchConfig } from './config/rotation.ts';
 import { unsafeSwitches } from './config/switches.ts';
-import { mismatch, type Table } from './config/values.ts';
+import { mismatch, type Variable } from './config/values.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
 import { exporterProblems } from './observability/settings.ts';
@@ -119,39 +119,6 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.exit(1);
 }
 
-const { config, files } = readAll();
-log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
-// Tests keep a machine so busy that this process is late for no fault of its own.
-const maxDelayMs = Number(process.env['TEST_MAX_DELAY_MS']) || undefined;
-app = await createApp(config, log, { slices: chosen, files, maxDelayMs }).catch((error: unknown) => {
-  const problem = listenProblem(error, config);
-  if (problem === undefined) throw error;
-  return refuseToStart('The subgraph cannot listen:', [problem]);
-});
-const { url, graphqlUrl, examples, slices } = app;
-log.info(summaryOf(config, slices, files));
-/** The fields of a line about the content of a file, which explain its id in other lines. */
-const fieldsOf = (name: string, { id, text }: FileContent) => ({ [name]: id, [`${name}Text`]: text });
-for (const { file } of slices) {
-  const content = file && files[file.name];
-  // A sandbox's lines are not kept.
-  const level = config.upstreamMode === 'live' ? 'info' : 'debug';
-  if (file && content) log[level](fieldsOf(file.name, content), `${file.title} in use`);
-}
-const exposure = exposureOf(config, slices);
-if (exposure) log.warn(exposure);
-const unused = unusedNames(
-  process.env,
-  VARIABLES,
-  slices.flatMap((slice) => slice.unused(config)),
-);
-if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
-if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
-
-/** The files from which variables come. */
-const filesOf = (variables: Table) =>
-  Object.values(variables).flatMap(({ name, secret }) => (secret && process.env[`${name}_FILE`]) || []);
-
 /** Watches files, and uses their new content. A mistake in it is logged, and the old content stays in use. */
 function watch<Value>(
   name: string,
@@ -177,30 +144,59 @@ function watch<Value>(
     },
   );
 }
-// Watched separately: a mistake in another file must not block a secret rotation.
-watch(
-  'secrets',
-  filesOf(VARIABLES),
-  'the new secrets cannot be used; the old ones stay in use',
-  config,
-  readConfig,
-  app.rotate,
-);
+
+const { config, files } = readAll();
+log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
+// Tests keep a machine so busy that this process is late for no fault of its own.
+const maxDelayMs = Number(process.env['TEST_MAX_DELAY_MS']) || undefined;
+app = await createApp(config, log, { slices: chosen, files, maxDelayMs }).catch((error: unknown) => {
+  const problem = listenProblem(error, config);
+  if (problem === undefined) throw error;
+  return refuseToStart('The subgraph cannot listen:', [problem]);
+});
+const { url, graphqlUrl, examples, slices } = app;
+log.info(summaryOf(config, slices, files));
+/** The fields of a line about the content of a file, which explain its id in other lines. */
+const fieldsOf = (name: string, { id, text }: FileContent) => ({ [name]: id, [`${name}Text`]: text });
 for (const { file, variables } of slices) {
   const content = file && files[file.name];
   if (!file || !content) continue;
   const { name, title, path } = file;
-  const from = process.env[variables[path]?.name ?? ''] || undefined;
-  const read = () => file.read(from);
+  // A sandbox's lines are not kept.
+  const level = config.upstreamMode === 'live' ? 'info' : 'debug';
+  log[level](fieldsOf(name, content), `${title} in use`);
+  const from = process.env[variables[path]?.name ?? ''];
   watch(
     name,
     from ? [from] : [],
     `the new ${title} cannot be used; the old one stays in use`,
     content,
-    read,
+    () => file.read(from),
     (next) => {
       app?.useFile(name, next);
       log?.info(fieldsOf(name, next), `${title} replaced`);
     },
   );
 }
+const exposure = exposureOf(config, slices);
+if (exposure) log.warn(exposure);
+const unused = unusedNames(
+  process.env,
+  VARIABLES,
+  slices.flatMap((slice) => slice.unused(config)),
+);
+if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
+if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
+
+const secretFiles = Object.values<Variable>(VARIABLES).flatMap(
+  ({ name, secret }) => (secret && process.env[`${name}_FILE`]) || [],
+);
+// Watched separately: a mistake in another file must not block a secret rotation.
+watch(
+  'secrets',
+  secretFiles,
+  'the new secrets cannot be used; the old ones stay in use',
+  config,
+  readConfig,
+  app.rotate,
+);
