@@ -67,8 +67,7 @@ export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
 /** The part of an argument that may be logged. The message of an error may quote a caller. */
 function safe(argument: unknown): unknown {
   if (argument instanceof Error) return { error: framesOf(argument) };
-  // Safe: any property of an object can be read.
-  return typeof argument === 'object' && argument !== null ? allowed(argument as Fields) : argument;
+  return typeof argument === 'object' && argument !== null ? allowed(propertiesOf(argument)) : argument;
 }
 
 function allowed(fields: Fields): Fields {

@@ -13,16 +13,20 @@ import {
 
 /** The variables of the log and of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
 
-const level = choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
-
 export const LOG_VARIABLES = {
-  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    ...choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: 'info',
+  },
   logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
   logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
 } as const satisfies Table;
 
 /** `name=value`, as OpenTelemetry lists pairs. The value is visible ASCII, with `"`, `,`, `;` and `\` percent-encoded. */
 const PAIR = /^\s*([\w.\/\-]{1,255})\s*=\s*([[!-~]--[",;\\]]*)\s*$/v;
+/** The pairs of a text. A comma may be the last character, and two may follow each other. */
+const pairsIn = (text: string) => text.split(',').filter((pair) => pair.trim() !== '');
 const PAIRS = 'pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values';
 
 const resourceAttributes = {
@@ -30,15 +34,11 @@ const resourceAttributes = {
   schema: z.string().transform((text, context): Readonly<Record<string, string>> => {
     try {
       return Object.fromEntries(
-        // A comma may be the last character, and two may follow each other.
-        text
-          .split(',')
-          .filter((pair) => pair.trim() !== '')
-          .map((pair) => {
-            const [, name, value = ''] = PAIR.exec(pair) ?? [];
-            if (name === undefined) throw new URIError('no pair');
-            return [name, decodeURIComponent(value)];
-          }),
+        pairsIn(text).map((pair) => {
+          const [, name, value = ''] = PAIR.exec(pair) ?? [];
+          if (name === undefined) throw new URIError('no pair');
+          return [name, decodeURIComponent(value)];
+        }),
       );
     } catch {
       context.addIssue({ code: 'custom', message: `expected ${PAIRS}` });
@@ -70,7 +70,7 @@ export function exporterProblems(env: Environment, readFile: (path: string) => s
   return Object.entries(env).flatMap(([name, value]) => {
     if (!value) return [];
     if (HEADERS.test(name)) {
-      const isWrong = value.split(',').some((pair) => pair.trim() !== '' && !PAIR.test(pair));
+      const isWrong = pairsIn(value).some((pair) => !PAIR.test(pair));
       return isWrong ? [mismatch(name, 'pairs such as api-key=…, with percent-encoded values', 'a wrong value')] : [];
     }
     if (!FILES.test(name)) return [];

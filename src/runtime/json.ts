@@ -148,8 +148,6 @@ function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
   return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
 }
 
-const lengthOf = (text: string): number => text.length;
-
 /**
  * The size of a JSON value of any depth: the number of its values, where an object counts as `perObject`, plus the length of its
  * texts and keys / `charactersPerUnit`. Counting stops beyond `most`.
@@ -159,7 +157,7 @@ export function sizeOf(
   charactersPerUnit: number,
   perObject = 1,
   most = Number.POSITIVE_INFINITY,
-  measure = lengthOf,
+  measure = (text: string) => text.length,
 ): number {
   let values = 0;
   let characters = 0;
