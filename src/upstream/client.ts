@@ -23,8 +23,7 @@ interface Reading<Result> {
   readonly evidence: Evidence;
 }
 
-type Evident = Pick<Reading<unknown>, 'evidence'>;
-type Read<Result> = (response: UpstreamResponse) => Result;
+type Read<Result> = (response: UpstreamResponse) => Reading<Result>;
 
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
@@ -85,31 +84,14 @@ export class UpstreamClient<Configured extends Account = Account> {
     this.health.replace(this.#probesOf(accounts));
   }
 
-  /** Sends one request, and updates the health of its account by the evidence or the error. */
-  async call<Result>(request: UpstreamRequest, read: Read<Reading<Result>>): Promise<Result> {
-    const { id } = request.account;
-    try {
-      const { response, result, evidence } = await this.post(request, (response) => ({ response, ...read(response) }));
-      const health = this.health.find(id);
-      if (evidence === 'well') health?.recordResponse();
-      else if (evidence === 'failed' || evidence === 'refused') this.health.requestProbe(id);
-      // This call has shown nothing, so the next call may be half-open.
-      if (evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
-      return result;
-    } catch (error) {
-      // Probes find out whether the service is at fault. A pause is not its failure.
-      if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
-      throw error;
-    }
-  }
-
   /**
-   * Sends one request, at most once, because each is a new event upstream. Only a failed connection is tried again.
+   * Sends one request, at most once, because each is a new event upstream. Only a failed connection is tried again. The evidence or
+   * the error updates the health of the account.
    *
    * @param read reads the response; its errors become the call's
    * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
    */
-  async post<Result extends Evident>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
+  async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, scope } = request;
     const { id, region, origin, path, headers } = account;
     const { timeoutMs, eventLoop, quota } = this.#options;
@@ -135,17 +117,15 @@ export class UpstreamClient<Configured extends Account = Account> {
         await quota.take(id, scope.operation);
         deadline.signal.throwIfAborted();
         pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
-        return await this.#report(request, pending.response, (response) => {
-          // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
-          if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
-          return read(response);
-        });
+        return await this.#report(request, pending.response, read);
       } finally {
         bulkhead.release();
       }
     } catch (error) {
       // A limit of our own kept the half-open call from the service.
       if (isHalfOpen && !isUpstreamFailure(error)) health?.halfOpenAgain();
+      // Probes find out whether the service is at fault. A pause is not its failure.
+      if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
       throw error;
     } finally {
       deadline.stop();
@@ -154,14 +134,13 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /** Reports a call once its response is read: in its operation, its span and the metrics. */
-  async #report<Result extends Evident>(
-    request: UpstreamRequest,
+  async #report<Result>(
+    { account, scope: { operation } }: UpstreamRequest,
     response: Promise<UpstreamResponse>,
     read: Read<Result>,
   ): Promise<Result> {
     const { service, pathTemplate, metrics, onCall } = this.#options;
-    const { region, origin } = request.account;
-    const { operation } = request.scope;
+    const { id, region, origin } = account;
     const sentAt = performance.now();
     const endSpan = operation.startCallSpan?.({ service, region, origin, pathTemplate });
     const end = (outcome: CallOutcome, status?: number) => {
@@ -175,8 +154,8 @@ export class UpstreamClient<Configured extends Account = Account> {
     try {
       const received = await response;
       status = received.status;
-      const result = read(received);
-      const isUnusable = status < 400 && (result.evidence === 'failed' || received.unreadable !== undefined);
+      const { result, evidence } = this.#read(id, received, read);
+      const isUnusable = status < 400 && (evidence === 'failed' || received.unreadable !== undefined);
       end(isUnusable ? 'UPSTREAM_PROTOCOL_ERROR' : outcomeOf(status), status);
       return result;
     } catch (error) {
@@ -184,6 +163,19 @@ export class UpstreamClient<Configured extends Account = Account> {
       end(status !== undefined && status >= 400 ? outcomeOf(status) : code, status);
       throw error;
     }
+  }
+
+  /** Reads a response, and updates the health of its account by the evidence. */
+  #read<Result>(id: string, response: UpstreamResponse, read: Read<Result>): Reading<Result> {
+    const health = this.health.find(id);
+    // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
+    if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
+    const reading = read(response);
+    if (reading.evidence === 'well') health?.recordResponse();
+    else if (reading.evidence === 'failed' || reading.evidence === 'refused') this.health.requestProbe(id);
+    // This call has shown nothing, so the next call may be half-open.
+    if (reading.evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
+    return reading;
   }
 
   async close(): Promise<void> {

@@ -42,7 +42,7 @@ test('a host name stays the name that the certificate is for, and the one in the
   const client = createTestClient({ dns });
   onTestFinished(() => client.close());
   const post = (host: string) =>
-    client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()), asIs);
+    client.call(requestTo(`https://${host}:${server.upstream.port}`, createContext()), asIs);
   for (let call = 1; call <= 2; call += 1) expect(await post('upstream.example')).toMatchObject({ status: 200 });
   expect(server.heads.join()).toContain(`\r\nhost: upstream.example:${server.upstream.port}\r\n`);
   // A name in TLS has no final dot (RFC 6066, section 3).

@@ -44,7 +44,7 @@ describe('a call is reported once, with its span', () => {
     const upstream = await start(undefined);
     const { client, reports } = startClient();
     const { context, spans } = createTracedContext();
-    const outcomes = Promise.allSettled([1, 2].map(() => client.post(requestTo(upstream.url, context), asIs)));
+    const outcomes = Promise.allSettled([1, 2].map(() => client.call(requestTo(upstream.url, context), asIs)));
     await expect.poll(() => upstream.received.length).toBe(2);
     context.cancel();
     expect(await outcomes).toMatchObject([{ reason: { message: 'disconnected' } }, { status: 'rejected' }]);
@@ -57,7 +57,7 @@ describe('a call is reported once, with its span', () => {
     const { client, reports } = startClient();
     const { context, spans } = createTracedContext();
     context.cancel();
-    await expect(client.post(requestTo(upstream.url, context), asIs)).rejects.toThrow('disconnected');
+    await expect(client.call(requestTo(upstream.url, context), asIs)).rejects.toThrow('disconnected');
     expect(upstream.received).toEqual([]);
     expect([context.calls, spans, reports]).toEqual([[], [], []]);
   });
@@ -75,12 +75,12 @@ test.each<[string, TestOptions]>([
   const { metrics: _metrics, ...options } = limit;
   const { client } = startClient({ ...options, probes: [['a', probeOf(failing.url)]] });
   const [early, late] = [createContext(), createContext()];
-  const underWay = Promise.allSettled([1, 2].map(() => client.post(requestTo(upstream.url, early), asIs)));
+  const underWay = Promise.allSettled([1, 2].map(() => client.call(requestTo(upstream.url, early), asIs)));
   await expect.poll(() => upstream.received.length).toBeGreaterThan(0);
   client.health.requestProbe('a');
   await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
   for (let n = 0; n < 3; n += 1)
-    await expect(client.post(requestTo(upstream.url, late), asIs)).rejects.toMatchObject({ why: 'outage' });
+    await expect(client.call(requestTo(upstream.url, late), asIs)).rejects.toMatchObject({ why: 'outage' });
   early.cancel();
   await underWay;
 });
@@ -92,7 +92,7 @@ test('a call that is late is OVERLOADED if the event loop lagged for more than a
     const startedAt = performance.now();
     const totalLagMs = () => lagAfter(performance.now() - startedAt);
     const { client } = startClient({ timeoutMs, eventLoop: { totalLagMs } });
-    return client.post(requestTo(upstream.url, createContext()), asIs).catch((error: { code: string }) => error.code);
+    return client.call(requestTo(upstream.url, createContext()), asIs).catch((error: { code: string }) => error.code);
   };
   const most = [codeWith((ms) => 0.3 * ms), codeWith((ms) => 0.24 * ms)];
   expect(await Promise.all(most)).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
@@ -109,7 +109,7 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   const { client } = startClient({ probes, upstreamMaxInFlight: 3 });
   const first = createContext();
   const post = (account: string, context = createContext()) =>
-    client.post(requestTo(upstream.url, context, account), asIs);
+    client.call(requestTo(upstream.url, context, account), asIs);
   const held = post('a', first);
   for (const _held of [1, 2]) post('b').catch(() => {});
   const [queuedOfA, queuedOfB] = [post('a'), post('b')];
@@ -131,7 +131,7 @@ test('a half-open call that a limit of ours stops gives its turn to the next one
   const failing = await start(503);
   const upstream = await start(undefined);
   const { client } = startClient({ probes: [['a', probeOf(failing.url)]], upstreamMaxInFlight: 1, timeoutMs: 400 });
-  const post = (account: string) => client.post(requestTo(upstream.url, createContext(), account), asIs);
+  const post = (account: string) => client.call(requestTo(upstream.url, createContext(), account), asIs);
   client.health.find('a')?.prober.start();
   await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
   const held = post('b').catch(() => {});

@@ -22,10 +22,10 @@ function startClient(lookup: Lookup, timeoutMs = 60_000) {
   const client = createTestClient({ dns, timeoutMs, upstreamMaxInFlight: 1_000 });
   onTestFinished(() => client.close());
   return {
-    post: (origin: string) => client.post(requestTo(origin, createContext()), asIs),
+    post: (origin: string) => client.call(requestTo(origin, createContext()), asIs),
     /** Makes a call, and leaves its socket idle. */
     postFirst: async (origin: string) => {
-      await client.post(requestTo(origin, createContext()), asIs);
+      await client.call(requestTo(origin, createContext()), asIs);
       // undici frees the socket after it has delivered the response.
       await sleep(10);
     },
@@ -136,7 +136,7 @@ describe('a socket', () => {
     const upstream = await start((exchange) => void waiting.push(() => good(exchange)));
     const client = createTestClient({ upstreamMaxInFlight: 50 });
     onTestFinished(() => client.close());
-    const calls = Array.from({ length: 100 }, () => client.post(requestTo(upstream.url, createContext()), asIs));
+    const calls = Array.from({ length: 100 }, () => client.call(requestTo(upstream.url, createContext()), asIs));
     await expect.poll(() => waiting.length).toBe(50);
     let served = 0;
     await expect

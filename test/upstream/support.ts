@@ -60,7 +60,7 @@ export function createContext(startCallSpan?: CallScope['operation']['startCallS
 }
 
 /** Reads a response as it is. */
-export const asIs = (response: UpstreamResponse) => ({ ...response, evidence: 'well' as const });
+export const asIs = (response: UpstreamResponse) => ({ result: response, evidence: 'well' as const });
 
 /** A POST without content to this address. */
 export function requestTo(origin: string, scope: CallScope, id = 'a') {
