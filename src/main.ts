@@ -39,8 +39,7 @@ function fail(event: string, thrown: unknown): never {
   process.exit(1);
 }
 
-// The state after such an error is unknown. A rejection that nothing handles arrives here as well. The buffered log lines are
-// written at the exit.
+// The state after such an error is unknown. A rejection that nothing handles arrives here as well.
 process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
 /** npm forwards a signal that the process group has already received: a repeat within this time, in ms, is the same signal. */

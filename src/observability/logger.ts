@@ -123,16 +123,14 @@ export class RepeatLimit {
   }
 }
 
-/** The buffer is written at this many characters, or after this many ms. Lines that a pipe does not take wait in memory. */
-const MAX_BUFFERED_CHARACTERS = 16 * 1024;
-const FLUSH_INTERVAL_MS = 100;
+/** The buffer is written at this many characters, or after this many ms. */
+const [MAX_BUFFERED_CHARACTERS, FLUSH_INTERVAL_MS] = [16 * 1024, 100];
+/** Lines that a pipe does not take wait in memory. When this many bytes wait, further lines are dropped. */
+const MAX_PENDING_BYTES = 1024 * 1024;
 
 /** The lines dropped in this process so far. */
 let allDropped = 0;
 export const linesDropped = () => allDropped;
-
-/** When this many bytes already wait for the stream, further lines are dropped. */
-const MAX_PENDING_BYTES = 1024 * 1024;
 
 /** Writes lines in batches, and the rest at the exit. Lines that the stream does not take are dropped and counted. */
 export function bufferLines(stream: Writable): { write(line: string): void } {

@@ -76,10 +76,7 @@ export class Bulkhead {
     setImmediate(next.resolve);
   }
 
-  /**
-   * Makes room by dropping the newest call of the busiest caller, or of the busiest operation of this caller. Returns false
-   * if neither has more queued calls than this operation.
-   */
+  /** Drops the newest call of the busiest caller, or of this caller's busiest operation, if one has more calls in the queue. */
   #makeRoomFor(operation: Operation): boolean {
     const sizeOf = (queues: Queues) => [...queues.values()].reduce((sum, { size }) => sum + size, 0);
     const own: Queues = this.#callers.get(operation.caller) ?? new Map();

@@ -36,8 +36,8 @@ const WINDOWS = [
 ] as const;
 
 /**
- * The quota of one service, by account, with these limits for all callers. Each process counts its own calls. Within a window the store
- * can only lower what is left. So a failover that loses counts raises nothing, and no process alone exceeds the quota.
+ * The quota of one service, by account, with these limits for all callers. Each process counts its own calls. Within a window
+ * the store can only lower what is left. So a failover that loses counts raises nothing, and no process alone exceeds the quota.
  *
  * @param callers asked for each call, because a rotation can add a limit for one of them
  */

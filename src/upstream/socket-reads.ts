@@ -2,9 +2,8 @@ import type { Socket } from 'node:net';
 import { errors } from 'undici';
 
 /**
- * Intercepts the reads of undici, which bounds no head and takes an unsolicited `100 Continue` for an error, although
- * interim responses may be unsolicited (RFC 9110, 15.2). undici skips all other interim
- * responses except a 101, so a 100 becomes a 102 here.
+ * Intercepts the reads of undici, which bounds no head and takes an unsolicited `100 Continue` for an error, although RFC 9110
+ * (15.2) allows it. undici skips other interim responses except a 101, so a 100 becomes a 102 here.
  *
  * @param maxBytes the most that the socket may receive for one call; beyond it the socket is closed
  * @param maxLines the same in lines, which are heads, chunk framing and trailers: undici takes 160 bytes for each

@@ -18,10 +18,7 @@ const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
 
-/**
- * The codes of an error: of each attempt, if several addresses were tried. On a machine without IPv6, attempts by IPv6 fail here and say
- * nothing about the service.
- */
+/** The codes of an error, or of the attempt at each address. Without IPv6 here, attempts by IPv6 say nothing about the service. */
 function codesOf(cause: unknown): string[] {
   const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(propertiesOf);
   const others = attempts.filter(({ code, address }) => !(WITHOUT_IPV6.test(`${code}`) && isIPv6(`${address}`)));

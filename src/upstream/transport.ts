@@ -25,7 +25,7 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** The most bytes that a socket may receive for one call, with heads, early hints and chunk framing, which undici does not bound. */
+/** The most bytes that a socket may receive for one call, with heads, early hints and chunk framing. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 /** The same in lines. A response with 200 signals, printed with a line for each value, has some 1,500. */
 const MAX_RAW_LINES = 2_048;
@@ -195,10 +195,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
   }
 
-  /**
-   * Charges the weight beyond `USUAL_WEIGHT` to the budget of the GraphQL request. A response over the budget is aborted, and its
-   * weight returned, because other responses may fit.
-   */
+  /** Charges weight beyond `USUAL_WEIGHT` to the budget. A response over the budget is aborted and refunded: others may fit. */
   #weigh(weight: number): void {
     const charged = Math.max(0, this.#weight - USUAL_WEIGHT);
     this.#weight += weight;
