@@ -137,7 +137,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #weight = 0;
   /** The reason not to read the body; undefined if it is read. */
   #coding: string | undefined;
-  #retryAfter: unknown;
+  #retryAfterMs: number | undefined;
   #isOver = false;
 
   constructor(pool: Pool, name: HostName | undefined, options: Dispatcher.DispatchOptions, budget?: Budget) {
@@ -176,7 +176,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#hasBegun = status >= 200;
     if (!this.#hasBegun) return;
     this.#status = status;
-    this.#retryAfter = headers['retry-after'];
+    if (status === 429) this.#retryAfterMs = retryAfterMs(headers['retry-after']);
     const codings = headers['content-encoding'];
     if (codings !== undefined) this.#coding = describeCoding(String(codings));
   }
@@ -191,8 +191,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     const bytes = this.#bytes();
     if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countValues(bytes) * WEIGHT_OF_VALUE);
     if (this.#isOver) return;
-    const json = this.#coding ? undefined : parseJson(bytes);
-    this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
+    this.#resolve(this.#coding ? undefined : parseJson(bytes));
   }
 
   /** Charges weight beyond `USUAL_WEIGHT` to the budget. A response over the budget is aborted and refunded: others may fit. */
@@ -230,11 +229,10 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     return this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
   }
 
-  #resolve(json: unknown, unreadable: string | undefined): void {
+  #resolve(json: unknown): void {
     this.#isOver = true;
-    const status = this.#status;
-    const pauseMs = status === 429 ? retryAfterMs(this.#retryAfter) : undefined;
-    this.#settled.resolve({ status, json, unreadable, retryAfterMs: pauseMs });
+    const unreadable = json === undefined ? this.#unreadable() : undefined;
+    this.#settled.resolve({ status: this.#status, json, unreadable, retryAfterMs: this.#retryAfterMs });
   }
 
   #reject(error: Error): void {
@@ -242,7 +240,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     const isUnreadable = this.#hasBegun && isUpstreamFailure(error);
     if (!isUnreadable) this.#settled.reject(error);
     // Such a status is an answer by itself, even if its body is broken.
-    else if (this.#status >= 400) this.#resolve(undefined, this.#unreadable());
+    else if (this.#status >= 400) this.#resolve(undefined);
     else this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
   }
 }
