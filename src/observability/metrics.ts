@@ -107,7 +107,6 @@ export function createMetrics(slices: readonly string[]) {
     recordRefusal: counterOf('requests_refused_total', refused, 'code', REFUSALS),
     /** Is the newest content of these files in use? If not, the next start will refuse it. */
     recordReload: (file: string, isInUse: boolean) => newestInUse.set({ file }, Number(isInUse)),
-    /** The hash of each content in use. */
     recordContents: (hashes: Readonly<Record<string, string>>) => Object.assign(contents, hashes),
     recordFailedLookup: () => failedLookups.inc(),
     recordLostSpans: counterOf('spans_lost_total', lost, 'reason', ['export_failed', 'queue_full']),

@@ -48,7 +48,6 @@ export class Operation {
   readonly caller: string;
   /** Is the caller a service? Services may use only their shares of a limit. */
   readonly isService: boolean;
-  /** Starts the span of a call; undefined unless the trace is exported. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
@@ -126,7 +125,6 @@ export class Operation {
     this.#callMs += ms;
   }
 
-  /** Records a decision of the risk policy, and the shadow rules that matched before it. */
   recordDecision({ action, rule, policy }: Omit<Decision, 'shadow'>, shadow: readonly string[]): void {
     this.#decisions.push({ action, rule, policy, shadow });
   }

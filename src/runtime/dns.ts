@@ -39,7 +39,6 @@ export class DnsCache {
     return name;
   }
 
-  /** Ends every refresh. */
   close(): void {
     for (const name of this.#names.values()) name.close();
   }

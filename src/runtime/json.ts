@@ -142,7 +142,6 @@ export function propertiesOf(value: unknown): Readonly<Record<string, unknown>> 
 /** The deepest nesting of a free-form object: serialising is recursive, so a deeper one could overflow the stack. */
 const MAX_NESTING = 32;
 
-/** Does a JSON value nest objects and arrays more than 32 levels deep? The check itself goes no deeper than that. */
 function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));

@@ -2,7 +2,6 @@ import { DeviceTrustError } from '../errors.ts';
 import { type Evidence, type HealthStatus, NEW_ACCOUNT, statusAfter } from './health-table.ts';
 import { type Probe, Prober, type ProberOptions } from './prober.ts';
 
-/** The events that an account reports to its service. */
 export interface AccountObserver {
   report(health: AccountHealth, before: HealthStatus): void;
   /** Called about once a second while the account is down: the health of all others has to be known too. */

@@ -47,7 +47,6 @@ export class RequestScope {
   }
 }
 
-/** The part of a request's scope that a call uses. */
 export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
   readonly operation: Pick<
     RequestScope['operation'],

@@ -35,7 +35,6 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined for no limit. */
   readonly quota: Quota;
-  /** Called after each call. */
   readonly onCall?: () => void;
 }
 

@@ -1,7 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 
-/** Measures the lag of this process. */
 export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
 
 /** The least lag of this process that excuses a late answer, in ms; half of the deadline if that is less. */

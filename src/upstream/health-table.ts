@@ -28,9 +28,7 @@ export interface HealthStatus {
   readonly isNew: boolean;
   /** The problem, for the log; empty without one. It is the code of the service's exception, if there is one. */
   readonly reason: string;
-  /** Is the reason that the look-up finds no such host? */
   readonly isHostUnknown: boolean;
-  /** How many outages were confirmed so far. */
   readonly outages: number;
   /** Evidence of the last probe that counts only if the next one confirms it. */
   readonly pending: 'failed' | 'inconclusive' | undefined;

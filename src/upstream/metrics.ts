@@ -44,7 +44,6 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
   });
 
   return {
-    /** A call that was made, after this many ms. */
     recordCall: (service: string, region: string | undefined, outcome: CallOutcome, ms: number) =>
       callSeconds.observe({ service, region: region ?? '', outcome }, ms / 1_000),
     recordProbe: (service: string, region: string | undefined, result: Evidence) =>

@@ -118,7 +118,6 @@ export class Prober {
     else if (this.#account.isRefused()) this.#wake();
   }
 
-  /** Calls `start`, unless a probe was sent within the last second. */
   startIfStale(): void {
     if (!this.#isRunning && performance.now() - this.#lastSentAt >= USUAL_INTERVAL_MS) this.start();
   }
@@ -130,7 +129,6 @@ export class Prober {
     this.#wake();
   }
 
-  /** Replaces the probe after a rotation, and sends the new one. */
   replace(probe: Probe): void {
     this.#probe = probe;
     this.#sending.abort();
@@ -139,7 +137,6 @@ export class Prober {
     this.#wake();
   }
 
-  /** Aborts the probes in flight, and sends no more. */
   close(): void {
     this.#isClosed = true;
     this.#sending.abort();

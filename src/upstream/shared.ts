@@ -52,7 +52,6 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
       quota: createQuota(service, limits, () => callers, upstreamMetrics, store),
       counter: store?.counter,
     }),
-    /** Replaces the callers that share quotas. */
     replaceCallers: (next: CallerSettings) => {
       callers = callersIn(next);
     },
