@@ -73,14 +73,10 @@ export class UpstreamPool {
       ...tlsOptionsFor(hostname),
       allowH2: false,
       timeout: connectTimeoutMs,
-      // By then the name is looked up, so the timeout is for the upstream alone. Node tries the addresses of both families.
-      lookup: (_hostname, { all }, callback) =>
-        name?.resolve((error, addresses) => {
-          const [first] = addresses;
-          if (error || !first) callback(error, []);
-          else if (all) callback(null, [...addresses]);
-          else callback(null, first.address, first.family);
-        }),
+      // Node asks for all addresses then, and tries those of both families.
+      autoSelectFamily: true,
+      // By then the name is looked up, so the timeout is for the upstream alone.
+      lookup: (_hostname, _options, callback) => name?.resolve((error, addresses) => callback(error, [...addresses])),
     });
   }
 
