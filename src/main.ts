@@ -25,7 +25,7 @@ let log: Logger | undefined;
 let app: App | undefined;
 
 // A report of Node about a crash would hold every secret of the environment.
-if (process.report) process.report.excludeEnv = true;
+process.report.excludeEnv = true;
 
 // A closed stream or a full disk does not end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

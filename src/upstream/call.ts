@@ -48,8 +48,5 @@ export class RequestScope {
 }
 
 export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
-  readonly operation: Pick<
-    RequestScope['operation'],
-    'caller' | 'isService' | 'requestId' | 'recordCall' | 'startCallSpan'
-  >;
+  readonly operation: Pick<Operation, 'caller' | 'isService' | 'requestId' | 'recordCall' | 'startCallSpan'>;
 };

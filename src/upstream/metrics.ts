@@ -2,8 +2,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import { type Evidence, HEALTH_STATES, type HealthStatus } from './health-table.ts';
 
-const WINDOWS = ['second', 'day'] as const;
-export type Window = (typeof WINDOWS)[number];
+export type Window = 'second' | 'day';
 
 /** The outcome of a call: the class of its status, or its error. */
 export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
@@ -51,7 +50,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
     recordQuotaExceeded: (service: string, window: Window) => refusals.inc({ service, window }),
     recordQuotaStore: (isAway: boolean) => storeAway.set(Number(isAway)),
     watchService: (service: string, { health, bulkheads, quota }: WatchedService) => {
-      for (const window of WINDOWS) refusals.inc({ service, window }, 0);
+      for (const window of ['second', 'day'] as const) refusals.inc({ service, window }, 0);
       onCollect(() => {
         for (const [window, { limit, left }] of quota.states()) {
           quotaLimit.set({ service, window }, limit);

@@ -68,9 +68,9 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     disableClientInfo: true,
   });
   let connectionError = DISCONNECTED;
+  const isFirstDatabase = /^\/?0*$/.test(pathname);
   /** Is the database of this connection selected? A client that cannot select it goes on in another database. */
-  let isSelected = /^\/?0*$/.test(pathname);
-  const hasDatabase = !isSelected;
+  let isSelected = isFirstDatabase;
   let isRefused = false;
   const waitUntilSelected = async () => {
     // The client has sent its SELECT, whose answer arrives before that of this PING.
@@ -83,6 +83,9 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     if (propertiesOf(propertiesOf(error)['command'])['name'] === 'select') isRefused = true;
   });
 
+  let isClosed = false;
+  let isAnswered = true;
+  let timer: NodeJS.Timeout | undefined;
   /** The probes of the counts that failed, by key. While there is one, the store is away. */
   const doubts = new Map<string, () => Promise<unknown>>();
   const doubt = (key: string, probe: () => Promise<unknown>, cause: string) => {
@@ -141,8 +144,6 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     return /^(MOVED|CLUSTERDOWN|CROSSSLOT)$/.test(cause) ? `${cause}: a node of a cluster, which cannot count` : cause;
   };
 
-  let timer: NodeJS.Timeout | undefined;
-  let isAnswered = true;
   const probeAll = async () => {
     // Starts the interval anew, so that answers have a whole second and are read even if this process is late.
     timer?.refresh();
@@ -159,10 +160,9 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   const first = adderFor(1);
   const probeFirst = () => count(first, PROBE_KEY, 0, () => {});
   redis.on('close', () => {
-    [isSelected, isRefused] = [!hasDatabase, false];
+    [isSelected, isRefused] = [isFirstDatabase, false];
     if (!isClosed) doubt(PROBE_KEY, probeFirst, connectionError);
   });
-  let isClosed = false;
   await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_INTERVAL_MS) }).catch(() => {});
   // Several times, because the first scripts and answers take longer than those of a process that runs.
   for (let round = 0; round < 3; round += 1) await probeFirst();
