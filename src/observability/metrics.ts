@@ -77,10 +77,8 @@ export function createMetrics(slices: readonly string[]) {
   const newestInUse = gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', 'file');
   const contentInfo = gauge('content_info', '1, with the hash of the content in use', 'content', 'hash');
   const ready = gauge('ready', '1 while readiness succeeds, else 0');
-  const lag = counter(
-    'event_loop_lag_seconds_total',
-    'The time by which the event loop was late while requests were in flight',
-  );
+  const late = 'The time by which the event loop was late while requests were in flight';
+  const lag = counter('event_loop_lag_seconds_total', late);
   const time = gauge('time_seconds', 'The clock of this machine, in seconds since 1970');
   const build = { version: packageJson.version, node: process.versions.node };
   gauge('build_info', '1, with the version of this subgraph and of Node', 'version', 'node').set(build, 1);
