@@ -41,24 +41,20 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 /** A difference from the document, with the word that the document does not have. */
 type Difference = readonly [kind: Drift, word?: string];
 
-/** The outcome of a response, the number of values that were cut or left out of its report, and its differences. */
-interface ReadOutcome {
-  readonly outcome: FingerprintOutcome;
-  readonly leftOut: number;
-  readonly differences: readonly Difference[];
-}
-
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
-type Detail = FingerprintData['detail'];
 
-/** Turns a response (document, 2 and 7) into a type of the graph. @throws DeviceTrustError with an UPSTREAM code */
+/**
+ * Turns a response (document, 2 and 7) into a type of the graph. @throws DeviceTrustError with an UPSTREAM code
+ *
+ * @returns `leftOut` is the number of values that were cut or left out of the device's report
+ */
 export function toOutcome(
   request: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
   respondedAt: number,
-): ReadOutcome {
+) {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
     const report = new Report();
@@ -149,7 +145,7 @@ function toDevice(
   };
 }
 
-function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasic'] {
+function toDeviceBasic(detail: FingerprintData['detail'], report: Report): JudgedDevice['deviceBasic'] {
   if (detail.client_type === 'OTHER') return null;
   if (detail.client_type === 'Web/H5') {
     const { browser, device, os } = detail.device_basic;
@@ -221,10 +217,10 @@ class Report {
   }
 
   /** The entries of a free-form object that still fit, except these keys. */
-  entriesBut(some: readonly string[], object: Record<string, unknown>): Record<string, unknown> {
+  entriesBut(names: readonly string[], object: Record<string, unknown>): Record<string, unknown> {
     const kept: [string, unknown][] = [];
     for (const key in object) {
-      if (some.includes(key)) continue;
+      if (names.includes(key)) continue;
       const value = object[key];
       const isText = typeof value === 'string';
       // `[value]` has the same length as `:value,`.
