@@ -8,11 +8,10 @@ import type { DeviceMetadataInput } from '../schema.generated.ts';
 /** Path of the one operation (section 4). */
 export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 
-const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** The document's name of each metadata key (2.2), by our name. It is the same name in snake case. */
-export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> =
-  forTrustedKeys(toSnakeCase);
+export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> = forTrustedKeys(
+  (key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+);
 
 /** `event_type` (2.1), without control characters, lone surrogates and line separators (Cc, Cs, Zl, Zp). */
 export const EVENT_TYPE = {
@@ -37,14 +36,8 @@ const listOf = <Item>(isItem: (given: unknown) => given is Item) =>
 
 const ipInfo = z.object({ ip: z.string() });
 
-/** One entry of `signals` (2.8). Its level may be newer than the document. */
-interface WireSignal {
-  readonly signal: string;
-  readonly level: string;
-  readonly confidence: number;
-}
-
-function isSignal(given: unknown): given is WireSignal {
+/** Is this one entry of `signals` (2.8)? Its level may be newer than the document. */
+function isSignal(given: unknown): given is { signal: string; level: string; confidence: number } {
   const { signal, level, confidence } = propertiesOf(given);
   const isConfidence = typeof confidence === 'number' && confidence >= 0 && confidence <= 1;
   return typeof signal === 'string' && signal !== '' && typeof level === 'string' && isConfidence;
@@ -60,8 +53,7 @@ function asOther(detail: unknown): unknown {
   return isNewer ? { client_type: 'OTHER', word, ip_info } : detail;
 }
 const detail = z.discriminatedUnion('client_type', [
-  z.object({ client_type: z.literal('Android'), device_basic: mobile, ip_info: ipInfo }),
-  z.object({ client_type: z.literal('iOS'), device_basic: mobile, ip_info: ipInfo }),
+  z.object({ client_type: z.enum(['Android', 'iOS']), device_basic: mobile, ip_info: ipInfo }),
   z.object({ client_type: z.literal('Web/H5'), device_basic: web, ip_info: ipInfo }),
   z.object({ client_type: z.literal('OTHER'), word: z.string(), ip_info: ipInfo }),
 ]);
