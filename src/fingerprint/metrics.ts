@@ -52,8 +52,8 @@ export function createFingerprintMetrics(
     /** A signal of a judgement; without a code if the catalogue does not have it. */
     recordSignal: ({ code, level }: Pick<Signal, 'code' | 'level'>) => {
       const levels = counted.get(code ?? 'unknown') ?? {};
-      if (!(level in levels)) counted.set(code ?? 'unknown', levels);
       levels[level] = (levels[level] ?? 0) + 1;
+      counted.set(code ?? 'unknown', levels);
     },
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
     recordShortenedReport: () => shortened.inc(),

@@ -80,10 +80,8 @@ const policySchema = objectOf('an object with rules and otherwise', {
 /** The conditions of a rule, all of which must hold. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
-type PolicyContent = z.output<typeof policySchema>;
-
 /** The content of a policy in a text of JSON. @throws ConfigError with every mistake at once */
-export function readContent(text: string): PolicyContent {
+export function readContent(text: string): z.output<typeof policySchema> {
   if (text.length > MAX_CHARACTERS)
     throw new ConfigError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
   const { json, repeatedKeys } = jsonIn(text);

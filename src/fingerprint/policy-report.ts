@@ -115,17 +115,14 @@ export function differences(policy: RiskPolicy, other: RiskPolicy, path: string)
   const both = [policy, other];
   const cases = casesOf(both.flatMap(({ rules }) => rules));
   const tried = new Map(both.flatMap(combinationsFor).map((signals) => [nameOf(signals), signals]));
-  const rows = [...tried].flatMap(([name, signals]) =>
-    outcomesOf(cases, (one) =>
-      both.map((each) =>
-        cellsOf(each, { ...one, signals })
-          .slice(0, 2)
-          .join(' '),
-      ),
-    )
-      .filter(([now, then]) => now !== then)
-      .map((cells) => [name, ...cells]),
-  );
+  const rows = [...tried].flatMap(([name, signals]) => {
+    const decisionIn = (one: Case, each: RiskPolicy) => {
+      const { action, rule } = decide(each, { ...one, signals });
+      return `${action} ${rule}`;
+    };
+    const outcomes = outcomesOf(cases, (one) => both.map((each) => decisionIn(one, each)));
+    return outcomes.filter(([now, then]) => now !== then).map((cells) => [name, ...cells]);
+  });
   if (rows.length === 0) return [`${path} decides the same about everything that was tried.`];
   const head = `Policy ${policy.id} and ${other.id}, ${path}:`;
   return [head, '', ...table([['signals', 'now', 'then', 'for'], ...rows])];

@@ -21,7 +21,7 @@ export function withTrusted(given: DeviceMetadataInput | null | undefined, trust
 }
 
 /** An application as it is configured, with the address of its region. */
-export type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
+type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
 
 /** Prepares an application once for all of its calls. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
