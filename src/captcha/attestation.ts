@@ -111,7 +111,7 @@ export class AttestationIssuer {
     if (subject === undefined && audience.subject === 'required')
       throw refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
 
-    const issue: PendingAttestation['attest'] = async (verdict) => {
+    const issue = async (verdict: CaptchaVerdict) => {
       const assurance = assuranceOf(verdict);
       if (!assurance || !this.#signer) return null;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
@@ -123,11 +123,7 @@ export class AttestationIssuer {
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
-    const attest: PendingAttestation['attest'] = (verdict) => {
-      issued ??= issue(verdict);
-      return issued;
-    };
-    return { audience, attest };
+    return { audience, attest: (verdict) => (issued ??= issue(verdict)) };
   }
 }
 

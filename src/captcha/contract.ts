@@ -21,10 +21,8 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
   ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
 ]);
 
-type DocumentedException = { readonly msg: string; readonly cause: CaptchaIndeterminateCause };
-
 /** The documented exceptions (7.2), each with the side that can cause it. A bot can provoke every exception of CLIENT. */
-export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
+export const EXCEPTIONS: ReadonlyMap<string, Readonly<{ msg: string; cause: CaptchaIndeterminateCause }>> = new Map([
   ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
   ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],
   ['-50002', { msg: 'param decrypt error', cause: 'CLIENT' }],
@@ -111,8 +109,9 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
   const { status, result, reason, captcha_args: args } = propertiesOf(body);
   const { used_type, user_ip, lot_number, scene, referer } = propertiesOf(args);
+  const shared = { usedType: textOf(used_type), userIp: textOf(user_ip) };
   if (isRejection(body)) {
-    const details = { usedType: textOf(used_type), userIp: textOf(user_ip), lotNumber: textOf(lot_number) };
+    const details = { ...shared, lotNumber: textOf(lot_number) };
     const isDocumented = status === 'success' && result === 'fail';
     return { kind: 'rejection', isDocumented, reason: textOf(reason) ?? '', details };
   }
@@ -120,12 +119,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   if (result !== 'success') return exception ? { kind: 'exception', ...exception } : { kind: 'other', lot_number };
   // Status, result and lot number decide. All else is information, which a newer service may leave out or extend.
   if (status === 'success' && typeof lot_number === 'string' && !exception) {
-    const details = {
-      usedType: textOf(used_type),
-      userIp: textOf(user_ip),
-      scene: textOf(scene),
-      referer: textOf(referer),
-    };
+    const details = { ...shared, scene: textOf(scene), referer: textOf(referer) };
     return { kind: 'pass', lot_number, details, drifts: driftsOf(body) };
   }
   return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };

@@ -4,15 +4,16 @@ import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
+import type { CaptchaSettings } from './settings.ts';
 
 export interface Captcha extends Account {
-  /** Signs the lot number. Never logged. */
+  /** Makes the ids of challenges in attestations, also while `keys` use the next key. Never logged. */
   readonly captchaKey: string;
   readonly keys: SigningKeys;
 }
 
 /** The key of a captcha id, with its next key during a rotation. The service may accept only one of them at a time. */
-export class SigningKeys {
+class SigningKeys {
   #inUse: string;
   readonly #all: readonly string[];
 
@@ -45,8 +46,7 @@ export interface Purpose {
 }
 
 /** A captcha id as it is configured, with the address of its region. */
-export type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> &
-  Readonly<Record<'captchaId' | 'baseUrl', string>> & { readonly nextCaptchaKey?: string | undefined };
+type ConfiguredCaptcha = CaptchaSettings['captchaConfigurations'][number] & { readonly baseUrl: string };
 
 /** Prepares a captcha id once for all of its verifications. */
 export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {

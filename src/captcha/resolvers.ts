@@ -37,11 +37,10 @@ export class CaptchaRequest {
       throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
     }
     // Before the verification, because that consumes the challenge.
-    const { caller, scope } = this.#context;
+    const { caller, scope, operation } = this.#context;
     const { audience, attest } = attestations.check(input, caller.subject) ?? {};
     const verdict = await this.#parts.validate(input, { caller, audience }, scope);
     if (attest) this.#attestations.set(verdict, () => attest(verdict));
-    const { operation } = this.#context;
     operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
     operation.recordProceed(verdict.proceed);
     return verdict;

@@ -8,6 +8,7 @@ import type {
 } from '../schema.generated.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
 import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
+import type { CaptchaSettings } from './settings.ts';
 
 export type CaptchaVerdict =
   | (CaptchaPassed & { __typename: 'CaptchaPassed' })
@@ -52,10 +53,9 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
       return noVerdict(isClientError(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
     case 'flawed pass':
       return noVerdict('CLIENT', response);
-    case 'pass': {
+    case 'pass':
       if (status !== 200) return noVerdict('CLIENT');
       return { __typename: 'CaptchaPassed', proceed: true, details: { ...response.details, lotNumber } };
-    }
   }
 }
 
@@ -117,11 +117,9 @@ export function noVerdict(
   return { __typename: 'NoVerdict', cause, code, type, isUnreadable };
 }
 
-/** Whether a request without a verdict may proceed. With `faults` it may in an outage that our own probes have confirmed. */
-export type FailOpenPolicy = 'faults' | 'always' | 'never';
-
 interface FailOpen {
-  readonly policy: FailOpenPolicy;
+  /** With `faults` a request may proceed in an outage that our own probes have confirmed. */
+  readonly policy: CaptchaSettings['captchaFailOpen'];
   /** Has the captcha id worked in this process? An id that never worked counts as misconfigured, however it fails. */
   readonly hasWorked: boolean;
   /** Are the captcha id and every alternative to it down? */

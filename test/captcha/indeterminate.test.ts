@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readResponse } from '../../src/captcha/contract.ts';
-import { type FailOpenPolicy, indeterminate, noVerdict, probeResultOf, verdictOf } from '../../src/captcha/verdict.ts';
+import { indeterminate, noVerdict, probeResultOf, verdictOf } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { ARGS, PASS } from './support.ts';
 
@@ -11,7 +11,7 @@ import { ARGS, PASS } from './support.ts';
  */
 
 const CAUSES: readonly CaptchaIndeterminateCause[] = ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'];
-const POLICIES: readonly FailOpenPolicy[] = ['faults', 'always', 'never'];
+const POLICIES = ['faults', 'always', 'never'] as const;
 
 /** The exception of the call, for each cause. */
 const CODES = { CLIENT: '-50003', CONFIGURATION: '-50105', SERVICE: '-50000', TRANSPORT: null };
@@ -76,7 +76,7 @@ test('no verdict is better than the response', async () => {
     fc.jsonValue(),
   );
   const failOpen = fc.record({
-    policy: fc.constantFrom<FailOpenPolicy>('faults', 'always', 'never'),
+    policy: fc.constantFrom(...POLICIES),
     isDown: fc.boolean(),
     hasWorked: fc.boolean(),
     hasRoom: fc.boolean(),

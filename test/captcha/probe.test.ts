@@ -11,7 +11,7 @@ import { ARGS, EXCEPTION, FAIL, PASS } from './support.ts';
 /** What an answer to a probe shows about a captcha id. Section numbers are the captcha document's. */
 
 const HEALTHY_PROBE = { evidence: 'well', reason: '' };
-const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' };
+const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' } as const;
 const probe = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
 const judge = (json: unknown, status = 200) => probe.classify({ status, json }, probe.body());
 
