@@ -49,8 +49,7 @@ export class CaptchaService implements RunningSlice<Rows> {
   readonly #drifts = new Set<PassDrift>();
 
   constructor({ settings, shared, registry }: StartOptions<Rows>) {
-    const metrics = createCaptchaMetrics(registry);
-    this.#metrics = metrics;
+    this.#metrics = createCaptchaMetrics(registry);
     this.#log = shared.log;
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
@@ -66,7 +65,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     const { attestation, attestationKeys: keys } = settings;
     this.attestations = new AttestationIssuer(attestation && { settings: attestation, keys }, {
       captchas: this.upstream,
-      metrics,
+      metrics: this.#metrics,
     });
   }
 
@@ -94,7 +93,6 @@ export class CaptchaService implements RunningSlice<Rows> {
     { caller, audience }: Purpose,
     scope: CallScope,
   ): Promise<CaptchaVerdict> {
-    const metrics = this.#metrics;
     const request = toRequest(input, this.upstream);
     const { id } = request.account;
     let verdict = await this.#verify(request, scope);
@@ -103,21 +101,18 @@ export class CaptchaService implements RunningSlice<Rows> {
     if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now, caller);
     // A half-open call may outlive its client.
     scope.signal.throwIfAborted();
-    if (verdict.__typename === 'NoVerdict') {
-      const hasWorked = health?.status.hasWorked ?? false;
-      const takeAllowance = async () => {
-        const isTaken = await this.#budget.take(id, caller.requester, now, caller);
-        if (!isTaken) metrics.recordLimitedCaptcha();
-        return isTaken;
-      };
+    if (verdict.__typename === 'NoVerdict')
       verdict = await indeterminate(verdict, {
         policy: this.#policy,
-        hasWorked,
+        hasWorked: health?.status.hasWorked ?? false,
         isDown: this.#isDown(id, audience),
-        takeAllowance,
+        takeAllowance: async () => {
+          const isTaken = await this.#budget.take(id, caller.requester, now, caller);
+          if (!isTaken) this.#metrics.recordLimitedCaptcha();
+          return isTaken;
+        },
       });
-    }
-    metrics.recordVerdict(verdict);
+    this.#metrics.recordVerdict(verdict);
     return verdict;
   }
 
@@ -154,13 +149,12 @@ export class CaptchaService implements RunningSlice<Rows> {
 
   async #send(body: string, { account, input }: ReturnType<typeof toRequest>, scope: CallScope) {
     const { lotNumber } = input;
-    const log = this.#log;
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {
       return await this.upstream.call({ account, body, scope }, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, lotNumber);
-        logProblems(result, response, received, lotNumber, ids, log);
+        logProblems(result, response, received, lotNumber, ids, this.#log);
         if (response.kind === 'pass') for (const field of response.drifts) this.#recordDrift(field);
         return { result, evidence: callEvidenceOf(response, result, received.status) };
       });
@@ -169,7 +163,7 @@ export class CaptchaService implements RunningSlice<Rows> {
       if (!isUpstreamFailure(error)) throw error;
       // The log has one line for a confirmed outage, not one for each request.
       if (error.why === 'outage') return noVerdict('TRANSPORT');
-      log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
+      this.#log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       // A bot can provoke a 429, so the pause after it has the cause CLIENT like the 429 itself.
       if (error.why === 'pause') return noVerdict('CLIENT');
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
