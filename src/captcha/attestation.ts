@@ -38,10 +38,6 @@ function createSigner(keys: readonly AttestationKey[]) {
   };
 }
 
-export type AttestationSettings = NonNullable<CaptchaSettings['attestation']>;
-type Audience = AttestationSettings['audiences'][number];
-
-export type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {
@@ -49,23 +45,17 @@ interface Options {
   readonly metrics: Pick<CaptchaMetrics, 'recordAttestation' | 'recordAttestationRefusal'>;
 }
 
-interface PendingAttestation {
-  readonly audience: Audience;
-  /** The attestation of a verdict; null if the verdict earns no attestation. Only the first call signs. */
-  readonly attest: (verdict: CaptchaVerdict) => Promise<string | null>;
-}
-
 /** Issues signed proofs of captchas to the configured audiences. */
 export class AttestationIssuer {
-  readonly #settings: AttestationSettings;
+  readonly #settings: CaptchaSettings['attestation'];
   readonly #options: Options;
   #signer: ReturnType<typeof createSigner> | undefined;
 
-  constructor(config: AttestationConfig | undefined, options: Options) {
-    this.#settings = config?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };
+  constructor(settings: Pick<CaptchaSettings, 'attestation' | 'attestationKeys'>, options: Options) {
+    this.#settings = settings.attestation;
     this.#options = options;
-    this.#signer = config && createSigner(config.keys);
-    for (const { id } of this.#settings.audiences)
+    this.#signer = this.#settings && createSigner(settings.attestationKeys);
+    for (const { id } of this.#settings?.audiences ?? [])
       for (const assurance of ASSURANCES) options.metrics.recordAttestation(id, assurance, 0);
   }
 
@@ -83,21 +73,20 @@ export class AttestationIssuer {
    * Checks, before a verification consumes its challenge, whether it may be attested. Undefined if the input names no audience.
    *
    * @param subject the person behind the request
+   * @returns `attest` resolves with the attestation, or null if the verdict earns none; only its first call signs
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without the person that an audience requires
    */
-  check(
-    { audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput,
-    subject: string | undefined,
-  ): PendingAttestation | undefined {
+  check({ audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput, subject: string | undefined) {
     if (aud == null && action == null) return undefined;
     const refused = (reason: AttestationRefusal, error: DeviceTrustError) => {
       this.#options.metrics.recordAttestationRefusal(reason);
       return error;
     };
-    if (!this.#signer) throw refused('audience', notConfigured('Attestations', 'ATTESTATION and ATTESTATION_KEYS'));
+    const settings = this.#settings;
+    if (!settings) throw refused('audience', notConfigured('Attestations', 'ATTESTATION and ATTESTATION_KEYS'));
     if (aud == null || action == null)
       throw refused('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
-    const audience = this.#settings.audiences.find(({ id }) => id === aud);
+    const audience = settings.audiences.find(({ id }) => id === aud);
     if (!audience)
       throw refused('audience', badUserInput('input.audience', 'a known audience', 'an unknown one', 'ATTESTATION'));
     if (!audience.actions.includes(action))
@@ -114,7 +103,7 @@ export class AttestationIssuer {
     const issue = async (verdict: CaptchaVerdict) => {
       const assurance = assuranceOf(verdict);
       if (!assurance || !this.#signer) return null;
-      const { issuer: iss, lifetimeSeconds } = this.#settings;
+      const { issuer: iss, lifetimeSeconds } = settings;
       const iat = Math.floor(Date.now() / 1_000);
       const about = { captcha_id: captcha.id, jti: challengeIdOf(captcha, lotNumber) };
       const claims = { iss, aud, action, assurance, ...about, iat, exp: iat + lifetimeSeconds };
@@ -123,7 +112,7 @@ export class AttestationIssuer {
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
-    return { audience, attest: (verdict) => (issued ??= issue(verdict)) };
+    return { audience, attest: (verdict: CaptchaVerdict) => (issued ??= issue(verdict)) };
   }
 }
 

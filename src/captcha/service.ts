@@ -62,11 +62,7 @@ export class CaptchaService implements RunningSlice<Rows> {
       pathTemplate: VALIDATE_TEMPLATE,
       timeoutMs: settings.captchaTimeoutMs,
     });
-    const { attestation, attestationKeys: keys } = settings;
-    this.attestations = new AttestationIssuer(attestation && { settings: attestation, keys }, {
-      captchas: this.upstream,
-      metrics: this.#metrics,
-    });
+    this.attestations = new AttestationIssuer(settings, { captchas: this.upstream, metrics: this.#metrics });
   }
 
   forRequest(context: RequestContext): CaptchaRequest {

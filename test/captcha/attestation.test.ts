@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { AttestationIssuer, type AttestationSettings, generateKey } from '../../src/captcha/attestation.ts';
+import { AttestationIssuer, generateKey } from '../../src/captcha/attestation.ts';
+import type { CaptchaSettings } from '../../src/captcha/settings.ts';
 import type { CaptchaVerdict } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
@@ -9,7 +10,7 @@ import { INPUT } from './support.ts';
 /** Who gets an attestation, and what is in it. `test/server/attestation.test.ts` asks over HTTP. */
 
 const [FIRST, SECOND] = ['a'.repeat(32), 'b'.repeat(32)];
-const SETTINGS: AttestationSettings = {
+const SETTINGS: NonNullable<CaptchaSettings['attestation']> = {
   issuer: 'https://device-trust.test',
   lifetimeSeconds: 120,
   audiences: [
@@ -64,7 +65,7 @@ const metrics: ConstructorParameters<typeof AttestationIssuer>[1]['metrics'] = {
 
 /** An issuer as a replica of its own has it. */
 const issuerWith = (settings = SETTINGS) =>
-  new AttestationIssuer({ settings, keys: [key] }, { captchas: accounts(), metrics });
+  new AttestationIssuer({ attestation: settings, attestationKeys: [key] }, { captchas: accounts(), metrics });
 const { jwks = '' } = issuerWith();
 
 /** The attestation for an input. Rejects if there is none. */
