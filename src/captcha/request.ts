@@ -61,8 +61,8 @@ export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {
 const MAX_VALUE_LENGTH = 4_096;
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
-/** Checks an input, and finds its captcha. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */
-export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamClient<Captcha>, 'find'>) {
+/** Checks an input, and returns its captcha. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */
+export function checkInput(input: ValidateCaptchaInput, captchas: Pick<UpstreamClient<Captcha>, 'find'>): Captcha {
   const account = captchas.find(input.captchaId);
   if (!account) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
   for (const name of ['lotNumber', 'captchaOutput', 'passToken'] as const) {
@@ -70,7 +70,7 @@ export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamCl
     throw badUserInput(`input.${name}`, `1 to ${MAX_VALUE_LENGTH} printable ASCII characters`, 'something else');
   }
   if (!/^[0-9]{1,20}$/.test(input.genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
-  return { account, input };
+  return account;
 }
 
 /** The body, a form (2.1; section 4, rule 2). The captcha id is in the URL. */

@@ -20,7 +20,7 @@ import {
 } from './contract.ts';
 import { FailOpenBudget, minimumShares } from './fail-open-budget.ts';
 import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
-import { type Captcha, type Purpose, prepareCaptcha, toRequest } from './request.ts';
+import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
 import { CaptchaRequest } from './resolvers.ts';
 import type { CAPTCHA_VARIABLES, CaptchaSettings } from './settings.ts';
 import {
@@ -89,9 +89,9 @@ export class CaptchaService implements RunningSlice<Rows> {
     { caller, audience }: Purpose,
     scope: CallScope,
   ): Promise<CaptchaVerdict> {
-    const request = toRequest(input, this.upstream);
-    const { id } = request.account;
-    let verdict = await this.#verify(request, scope);
+    const captcha = checkInput(input, this.upstream);
+    const { id } = captcha;
+    let verdict = await this.#verify(captcha, input, scope);
     const health = this.upstream.health.find(id);
     const now = health?.msWithoutOutages ?? 0;
     if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now, caller);
@@ -135,16 +135,15 @@ export class CaptchaService implements RunningSlice<Rows> {
   }
 
   /** Verifies with the key in use, and once more with the other key if the service refuses the signature. */
-  async #verify(request: ReturnType<typeof toRequest>, scope: CallScope): Promise<CaptchaVerdict | NoVerdict> {
-    const { account, input } = request;
-    const body = account.keys.bodyFor(input);
-    const verdict = await this.#send(body, request, scope);
-    const hasOther = hasIllegalSignature(verdict) && account.keys.refuse(body);
-    return hasOther ? this.#send(account.keys.bodyFor(input), request, scope) : verdict;
+  async #verify(captcha: Captcha, input: ValidateCaptchaInput, scope: CallScope): Promise<CaptchaVerdict | NoVerdict> {
+    const { keys } = captcha;
+    const body = keys.bodyFor(input);
+    const verdict = await this.#send(body, captcha, input.lotNumber, scope);
+    const hasOther = hasIllegalSignature(verdict) && keys.refuse(body);
+    return hasOther ? this.#send(keys.bodyFor(input), captcha, input.lotNumber, scope) : verdict;
   }
 
-  async #send(body: string, { account, input }: ReturnType<typeof toRequest>, scope: CallScope) {
-    const { lotNumber } = input;
+  async #send(body: string, account: Captcha, lotNumber: string, scope: CallScope) {
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {
       return await this.upstream.call({ account, body, scope }, (received) => {
