@@ -74,8 +74,7 @@ export function compile(schema: GraphQLSchema, { document, definition }: Candida
   const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };
   const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), visit(document, asQuery), undefined, {
     disablingCapturingStackErrors: true,
-    // Built-in scalars and enums need no check: upstream values were parsed, and the rest is ours. Our own scalars are
-    // serialised all the same.
+    // Built-in scalars and enums need no check, because upstream values were parsed. Our own scalars are serialised all the same.
     disableLeafSerialization: true,
   });
   return isCompiledQuery(compiled) ? compiled.query : undefined;

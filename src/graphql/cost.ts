@@ -14,7 +14,6 @@ import {
   SchemaMetaFieldDef,
   type SelectionSetNode,
   TypeMetaFieldDef,
-  TypeNameMetaFieldDef,
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
@@ -47,10 +46,7 @@ export class CostBudget {
   }
 }
 
-/**
- * The cost of a value of the answer, and of each 16 characters of its texts and keys, each time that they occur. An answer
- * with all fields of 1,000 references has 250,000 such units.
- */
+/** The cost of a value of the answer, and of 16 characters of its texts and keys. 1,000 references have 250,000 such units. */
 const COST_IN_ANSWER = 0.45;
 
 /** The most characters that JSON writes for one character, such as a control character. */
@@ -156,10 +152,7 @@ export function checkCost(
   return cost;
 }
 
-/**
- * Changes the schema so that a list longer than its `@listSize` assumes costs its actual size. If the request
- * exceeds its limit, the list becomes empty: completing it is expensive, and the whole answer is dropped anyway.
- */
+/** Makes a list that is longer than `@listSize` assumes cost its actual size, and empties it if the request exceeds its limit. */
 export function countLists(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
@@ -177,6 +170,7 @@ function countList(field: GraphQLField<unknown, { readonly cost: CostBudget }>):
     if (!Array.isArray(list) || list.length <= assumed) return list;
     const perItem = info.fieldNodes.reduce((sum, node) => sum + costOfItem(node, info.parentType, info), 0);
     context.cost.spent += (list.length - assumed) * perItem;
+    // Completing the list is expensive, and the whole answer is dropped anyway.
     return context.cost.isOverspent ? [] : list;
   };
 }
@@ -210,7 +204,7 @@ function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType,
   return cost;
 }
 
-const META_FIELDS = new Map([SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef].map((one) => [one.name, one]));
+const META_FIELDS = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((one) => [one.name, one]));
 
 function definitionOf({ name }: FieldNode, parent: GraphQLObjectType): GraphQLField<unknown, unknown> | undefined {
   return parent.getFields()[name.value] ?? META_FIELDS.get(name.value);

@@ -24,10 +24,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { ...formatted, message: shown, extensions: { code, retryable } };
 }
 
-/**
- * Records the sides that have to act on an operation's errors. Logs each cause once, an unexpected error each time, and no
- * mistake of a caller.
- */
+/** Records the sides that have to act. Logs each cause once, an unexpected error each time, and no mistake of a caller. */
 export function reportErrors(operation: Operation, errors: readonly Error[]): void {
   const { requestId, field, log } = operation;
   const reported = new Set<string>();
@@ -50,10 +47,7 @@ export function reportErrors(operation: Operation, errors: readonly Error[]): vo
   }
 }
 
-/**
- * Sorts errors by the order of their fields in the data, so that equal requests get equal responses. Below a field that
- * became null, it is the order of the fields in the document.
- */
+/** Sorts errors by their fields in the data, or in the document below a null, so that equal requests get equal responses. */
 export function inOrder(errors: readonly GraphQLFormattedError[], data: unknown): GraphQLFormattedError[] {
   return errors.toSorted((first, second) => {
     const { path: a = [] } = first;
@@ -90,10 +84,7 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
   return refused ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
 }
 
-/**
- * The message about a literal of the wrong type, in place of graphql-js's own, which quotes it. graphql-js's message
- * about an input object stays, because it only names missing fields.
- */
+/** The message about a literal of the wrong type. graphql-js's own quotes the literal, unless that is an input object. */
 const expectations = new WeakMap<ASTNode, string>();
 
 /** Reports no error. It records the expected type of each literal, because a validation error carries only the literal. */

@@ -77,13 +77,11 @@ export class Execution {
     return operationName == null || operationName === found?.kind.name ? found : undefined;
   }
 
-  /**
-   * Adds the operation of a valid document, unless it is known: Apollo Server also gets known documents, to trace them. A document
-   * with several operations is not kept.
-   */
+  /** Adds the operation of a valid document, unless it is known. A document with several operations is not kept. */
   add(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
     const source = document.loc?.source.body ?? '';
     const known = this.#known.get(source);
+    // Apollo Server also gets known documents, to trace them.
     if (known) return known;
     const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
     let operations = 0;

@@ -23,11 +23,7 @@ const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 /** The deepest nesting of a caller's value. */
 const MAX_LEVELS = 32;
 
-/**
- * Takes unsafe keys out of a JSON value, in one pass and without a copy: a body can have 27,000 objects.
- *
- * @throws TypeError if it is nested deeper, or has a number that fails `isNumber`
- */
+/** Takes unsafe keys out of a JSON value, without a copy. @throws TypeError if it nests deeper, or a number fails `isNumber` */
 function clean(value: unknown, levels: number, isNumber: (value: number) => boolean): void {
   if (typeof value === 'number' && !isNumber(value)) throw new TypeError('no number of JSON');
   if (typeof value !== 'object' || value === null) return;
@@ -43,10 +39,7 @@ function clean(value: unknown, levels: number, isNumber: (value: number) => bool
 /** Would JSON carry this number unchanged? 1e400 would become null, and 9007199254740993 would become its neighbour. */
 const survivesJson = (value: number) => Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
 
-/**
- * Cleans each object once: a variable is parsed when it is checked and again in the execution, and an answer with aliases
- * or many references has the same object thousands of times.
- */
+/** Cleans each object once: a variable is parsed twice, and an answer can have the same object thousands of times. */
 function cleanedOnce(levels: number, isNumber: (value: number) => boolean) {
   const known = new WeakSet<object>();
   return (value: unknown): Record<string, unknown> => {
