@@ -72,7 +72,6 @@ export class AttestationIssuer {
   /**
    * Checks, before a verification consumes its challenge, whether it may be attested. Undefined if the input names no audience.
    *
-   * @param subject the person behind the request
    * @returns `attest` resolves with the attestation, or null if the verdict earns none; only its first call signs
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without the person that an audience requires
    */

@@ -100,10 +100,7 @@ export type CaptchaResponse =
   | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
-/**
- * Reads a response. A rejection counts even with wrong details, and an exception even with a numeric `code` or without `status`:
- * a request whose response is unusable could proceed under a policy.
- */
+/** Reads a response. A rejection counts in any form, because a request whose response is unusable could proceed under a policy. */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;
   if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };

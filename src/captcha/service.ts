@@ -79,11 +79,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     return this.attestations.jwks;
   }
 
-  /**
-   * Verifies one challenge. Without a verdict the fail-open policy decides (document, 7.3), by the results of our own probes.
-   *
-   * @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, or a cancellation
-   */
+  /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED or CANCELLED */
   async validate(
     input: ValidateCaptchaInput,
     { caller, audience }: Purpose,

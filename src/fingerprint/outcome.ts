@@ -45,11 +45,7 @@ type Difference = readonly [kind: Drift, word?: string];
 export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 
-/**
- * Turns a response (document, 2 and 7) into a type of the graph. @throws DeviceTrustError with an UPSTREAM code
- *
- * @returns `leftOut` is the number of values that were cut or left out of the device's report
- */
+/** The outcome of a response (document, 2 and 7), and how many values it leaves out. @throws DeviceTrustError, an UPSTREAM code */
 export function toOutcome(
   request: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
@@ -72,8 +68,7 @@ export function toOutcome(
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${request.account.id}${message}`;
-    // A response without an envelope may come from a firewall, which a bot can provoke, so it does not count as our mistake.
-    // If we did make a mistake, our own probe finds the account refused.
+    // A response without an envelope may come from a firewall, which a bot can provoke. Our own probe finds a mistake of ours.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented, but a later request may succeed.

@@ -23,12 +23,7 @@ const SIGNALS: readonly PolicySignal[] = [
   ...LEVELS.map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
 
-/**
- * The rules in their order, and the decisions about no signal, about each signal alone, and about as many signals as a rule needs.
- *
- * @param source the name of the policy for people
- * @returns `flaws` are signs of a mistake, which the first line repeats
- */
+/** The rules of a policy and its decisions. The first line names the `source`, and repeats `flaws`: signs of a mistake. */
 export function describe(policy: RiskPolicy, source: string): { readonly lines: string[]; readonly flaws: string[] } {
   const { id, rules, otherwise } = policy;
   const acted = new Set<string>();

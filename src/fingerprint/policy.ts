@@ -38,12 +38,7 @@ export interface PolicyInput {
 
 export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence' | 'effect'>;
 
-/**
- * The policy in a file.
- *
- * @param name the name of the file in messages
- * @throws ConfigError with every mistake at once
- */
+/** The policy in a file, which messages call `name`. @throws ConfigError with every mistake at once */
 export function loadPolicy(path: string, name: string): RiskPolicy {
   try {
     return parsePolicy(textOf(path));

@@ -140,8 +140,7 @@ export const fingerprintResolvers: Resolvers<RequestContext> = {
     __resolveReference: async (reference, context) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
-      // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
-      // trusted headers are about the viewer, not the device.
+      // Only the keys are used: nobody has checked the other fields, and the trusted headers are about the viewer, not the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const outcome = await devicesOf(context).lookUp({ token, publicKey });
       // A reference has no union for a rejection.

@@ -82,10 +82,8 @@ export function judgementOf(
   return { ...shown, __typename: 'DeviceJudgement', ...about };
 }
 
-/*
- * A sealed judgement is a JWE in compact form (RFC 7516, section 7.1): A256KW wraps a fresh content key (RFC 3394), and A256GCM
- * encrypts with it. `jose` takes five to seven times as long, and a request may open hundreds of JWEs. The tests compare the two.
- */
+// A sealed judgement is a JWE in compact form (RFC 7516, section 7.1): A256KW wraps a fresh content key (RFC 3394), and A256GCM
+// encrypts with it. `jose` takes five to seven times as long, and a request may open hundreds of JWEs. The tests compare the two.
 
 const WRAP_IV = Buffer.alloc(8, 0xa6); // RFC 3394, section 2.2.3.1
 const AUTH_TAG = { authTagLength: 16 };
