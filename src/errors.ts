@@ -107,10 +107,7 @@ interface Details {
   retryable?: false;
 }
 
-/**
- * An error of the catalogue. It has no stack frames: its code and `internal` name the cause, and collecting frames would take
- * most of the time of a request with a thousand references to rejected tokens.
- */
+/** An error of the catalogue, without stack frames: they would take most of the time of a request with 1,000 rejected tokens. */
 export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
   readonly internal: string | undefined;

@@ -11,10 +11,7 @@ import { REGIONS, type Region } from './upstream/settings.ts';
 /** The variables that the rules and the summary of a slice can read beside its own. */
 type ServerRows = typeof SERVER_VARIABLES;
 
-/**
- * One upstream service with everything that the subgraph has for it. `slices.ts` lists all slices. A slice
- * without any of its variables is off, and starts nothing.
- */
+/** One upstream service with everything that the subgraph has for it. Without any of its variables it is off. */
 export interface Slice<
   Rows extends Table = Table,
   Content extends FileContent = FileContent,
@@ -92,12 +89,7 @@ export const partOf =
     // Safe: the slice of this name makes such parts.
     context.partOf(slice) as Part;
 
-/**
- * Adds the broken rules about the address of each region.
- *
- * @param prefix of the keys of the addresses
- * @param path which the client of the service adds to an address
- */
+/** Adds the broken rules about the address of each region. Its key begins with `prefix`, and our client adds `path` to it. */
 export function refuseAddresses(
   { values, isSet, refuse }: RuleInput<Table>,
   accounts: readonly { readonly region: Region }[],
