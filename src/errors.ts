@@ -154,7 +154,6 @@ export function framesOf(error: unknown): { name: string; code?: string; frames:
   return { name, ...code, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
 
-/** A thrown value as an Error. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('expected an Error, but got another value');
 }

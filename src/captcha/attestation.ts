@@ -32,7 +32,6 @@ function createSigner(keys: readonly AttestationKey[]) {
   const header = { alg: 'ES256', typ: TYPE, kid };
   const publicParts = keys.map(({ kid, kty, crv, x, y }) => ({ kty, crv, x, y, kid, alg: 'ES256', use: 'sig' }));
   return {
-    /** Resolves with a JWS in compact form. */
     sign: (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader(header).sign(key),
     jwks: JSON.stringify({ keys: publicParts }),
   };

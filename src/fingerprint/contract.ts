@@ -83,7 +83,5 @@ export const invalidRequestEnvelope = z.object({
 /** Any envelope, to compare its `code` with the HTTP status (section 4, rule 1), and to log its message. */
 export const anyEnvelope = z.object({ code: z.int(), message: z.unknown() });
 
-/** The `data` of a success, with the document's names. */
 export type FingerprintData = z.infer<typeof data>;
-/** One entry of `data.errors` of a 400, with the document's names. */
 export type WireFieldError = z.infer<typeof fieldError>;

@@ -6,7 +6,6 @@ import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 export const CLIENTS = Object.values(CLIENT_TYPES);
 
-/** A combination of client type and event type. */
 type Case = Pick<PolicyInput, 'clientType' | 'eventType'>;
 
 /** A device with its name in the report. Without a client type it is tried with each client type. */

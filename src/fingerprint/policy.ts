@@ -24,7 +24,6 @@ export interface Rule {
   /** The number of different signals that have to count: `atLeast`, by default 1, or 0 without a key that selects signals. */
   readonly needs: number;
   readonly isShadow: boolean;
-  /** The rule's decision; the same object each time. */
   readonly decision: DeviceRiskDecision;
 }
 

@@ -47,7 +47,6 @@ export const TRUSTED_KEYS = [
 
 export type MetadataKey = (typeof TRUSTED_KEYS)[number];
 
-/** An object with a value for each of these keys. */
 export function forTrustedKeys<Value>(makeValue: (key: MetadataKey) => Value): Record<MetadataKey, Value> {
   // Safe: Object.fromEntries forgets the names of the keys.
   return Object.fromEntries(TRUSTED_KEYS.map((key) => [key, makeValue(key)])) as Record<MetadataKey, Value>;

@@ -5,7 +5,6 @@ import type { Caller } from './caller.ts';
 import { CostBudget } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
 
-/** Makes the part of a slice in a request. */
 export interface PartMaker {
   forRequest(context: RequestContext): object;
 }

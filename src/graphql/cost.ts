@@ -61,7 +61,6 @@ export interface OperationCost {
   readonly variables: readonly VariableCost[];
 }
 
-/** The cost that one variable adds. */
 interface VariableCost {
   readonly name: string;
   /** The value if the request sends none. */

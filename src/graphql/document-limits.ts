@@ -31,7 +31,6 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
 
 function countNames(source: string) {
   const names = {
-    /** The length of the longest name. */
     longestName: 0,
     /** The uses of the most frequent name, among aliases and fields with arguments. */
     sameName: 0,
@@ -69,7 +68,6 @@ function countNames(source: string) {
 /** The most memory of a parsed token, in bytes. Its location is kept for errors. */
 const BYTES_PER_TOKEN = 480;
 
-/** The memory of a parsed document, in bytes. */
 export function estimateParsedBytes(source: string): number {
   return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
 }
