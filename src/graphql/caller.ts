@@ -1,10 +1,7 @@
-/** The caller of a request: the router or a service, and the person behind it. */
+import type { Holder } from '../runtime/shares.ts';
 
-export interface Caller {
-  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
-  readonly name: string;
-  /** Without any secret, every caller has the limits of the router. */
-  readonly isService: boolean;
+/** The caller of a request: the router or a service, and the person behind it. */
+export interface Caller extends Holder {
   /** The person behind the request, from the trusted header; undefined without one. */
   readonly subject: string | undefined;
   /** Undefined if scopes are not enforced. */
@@ -14,9 +11,6 @@ export interface Caller {
   /** The requester whose share of a limit counts. */
   readonly requester: Requester;
 }
-
-/** The caller as limits see it. Its name outlasts a rotation of its secret. */
-export type CallerClass = Pick<Caller, 'name' | 'isService'>;
 
 /** `anonymous`: the header that names the requester is missing; `untracked`: none is configured. */
 export interface Requester {

@@ -36,6 +36,8 @@ export class SharedCount {
 }
 
 export interface Holder {
+  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. A rotation of its secret keeps it. */
   readonly name: string;
+  /** Without any secret, every caller has the limits of the router. */
   readonly isService: boolean;
 }

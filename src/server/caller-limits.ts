@@ -1,8 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { CallerClass } from '../graphql/caller.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { SharedCount, sharesOf } from '../runtime/shares.ts';
+import { type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
 
 /** The part of a shared capacity that one request or connection has reserved. */
 export interface Reservation {
@@ -12,7 +11,7 @@ export interface Reservation {
 }
 
 /** Opens an empty reservation for a caller. */
-export type Reserve = (caller: CallerClass) => Reservation;
+export type Reserve = (caller: Holder) => Reservation;
 
 /** A capacity for all callers. Services may hold only their shares of it. */
 export function shareCapacity(total: number, hasRouter: () => boolean): Reserve {
@@ -63,7 +62,7 @@ export function limitConnections(
   limit: number,
   hasRouter: () => boolean,
   metrics?: Pick<Metrics, 'recordEviction'>,
-): (socket: Socket, caller: CallerClass) => boolean {
+): (socket: Socket, caller: Holder) => boolean {
   const reserve = shareCapacity(limit, hasRouter);
   let open = 0;
   /** The open connections without an operation, the oldest first. */
