@@ -153,10 +153,8 @@ export function checkCost(
 
 /** Makes a list that is longer than `@listSize` assumes cost its actual size, and empties it if the request exceeds its limit. */
 export function countLists(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type)) continue;
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType))
     for (const field of Object.values(type.getFields())) countList(field);
-  }
   return schema;
 }
 

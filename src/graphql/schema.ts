@@ -58,8 +58,7 @@ function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
 /** The reference resolvers by the name of their type, from where @apollo/subgraph keeps them. */
 function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLReferenceResolver<RequestContext>> {
   const resolvers = new Map<unknown, GraphQLReferenceResolver<RequestContext>>();
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type)) continue;
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     // Safe: this is the type that @apollo/subgraph documents for its extensions.
     const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<RequestContext>;
     const resolve = apollo?.subgraph?.resolveReference;
