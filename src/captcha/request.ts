@@ -22,9 +22,15 @@ class SigningKeys {
     this.#all = nextCaptchaKey === undefined ? [captchaKey] : [captchaKey, nextCaptchaKey];
   }
 
-  /** The body of a verification, signed with the key in use. */
+  /** The body of a verification, a form (2.1; section 4, rule 2), signed with the key in use. The captcha id is in the URL. */
   bodyFor(input: ValidateCaptchaInput): string {
-    return toBody(input, this.#inUse);
+    return new URLSearchParams({
+      lot_number: input.lotNumber,
+      captcha_output: input.captchaOutput,
+      pass_token: input.passToken,
+      gen_time: input.genTime,
+      sign_token: signToken(input.lotNumber, this.#inUse),
+    }).toString();
   }
 
   /** Switches to the key that did not sign this refused body. False if there is no other key. */
@@ -71,15 +77,4 @@ export function checkInput(input: ValidateCaptchaInput, captchas: Pick<UpstreamC
   }
   if (!/^[0-9]{1,20}$/.test(input.genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
   return account;
-}
-
-/** The body, a form (2.1; section 4, rule 2). The captcha id is in the URL. */
-export function toBody(input: ValidateCaptchaInput, captchaKey: string): string {
-  return new URLSearchParams({
-    lot_number: input.lotNumber,
-    captcha_output: input.captchaOutput,
-    pass_token: input.passToken,
-    gen_time: input.genTime,
-    sign_token: signToken(input.lotNumber, captchaKey),
-  }).toString();
 }
