@@ -19,12 +19,7 @@ export class RequestContext {
   private readonly slices: ReadonlyMap<string, PartMaker>;
   private readonly parts: Record<string, object> = {};
 
-  constructor(
-    scope: RequestScope,
-    caller: Caller,
-    maxCost: number,
-    slices: ReadonlyMap<string, PartMaker> = new Map(),
-  ) {
+  constructor(scope: RequestScope, caller: Caller, maxCost: number, slices: ReadonlyMap<string, PartMaker>) {
     this.scope = scope;
     this.operation = scope.operation;
     this.caller = caller;

@@ -21,7 +21,7 @@ interface TestServer {
 export async function startServer(
   schema: GraphQLSchema,
   overrides: Partial<ServerOptions> = {},
-  createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, 2 * DEFAULTS.maxCost),
+  createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, 2 * DEFAULTS.maxCost, new Map()),
 ): Promise<TestServer> {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
