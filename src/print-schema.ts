@@ -6,6 +6,7 @@ import {
   parse,
   print,
   specifiedDirectives,
+  valueFromASTUntyped,
   visit,
 } from 'graphql';
 import { SLICES } from './slices.ts';
@@ -49,8 +50,10 @@ function withQuery(document: DocumentNode): DocumentNode {
 function withEntities(document: DocumentNode): DocumentNode {
   const references = document.definitions.flatMap((type) => {
     if (type.kind !== Kind.OBJECT_TYPE_DEFINITION) return [];
-    return named('key', type.directives).flatMap((key) => {
-      const { fields, resolvable } = argumentsOf(key);
+    return named('key', type.directives).flatMap(({ arguments: given = [] }) => {
+      const { fields, resolvable } = Object.fromEntries<unknown>(
+        given.map(({ name, value }) => [name.value, valueFromASTUntyped(value)]),
+      );
       return resolvable === false ? [] : [{ name: type.name.value, keys: String(fields).split(' ') }];
     });
   });
@@ -79,8 +82,4 @@ type Query {
 
 function named(name: string, directives: readonly ConstDirectiveNode[] = []): readonly ConstDirectiveNode[] {
   return directives.filter((directive) => directive.name.value === name);
-}
-
-function argumentsOf({ arguments: given = [] }: ConstDirectiveNode): Record<string, unknown> {
-  return Object.fromEntries(given.map(({ name, value }) => [name.value, 'value' in value ? value.value : undefined]));
 }

@@ -24,8 +24,8 @@ export interface RuleInput<Rows extends Table> {
   isSet(key: keyof Rows): boolean;
   /** Adds a sentence if a rule is broken, unless it was added before. */
   refuse(isBroken: boolean, key: keyof Rows, expected: string, got: string): void;
-  /** Adds a sentence for each placeholder. `isTrial` allows a key its secrets for a try; `tried` are all keys that have some. */
-  refusePlaceholders(isTrial: (key: keyof Rows, tried: ReadonlySet<keyof Rows>) => boolean): void;
+  /** The values that the documentation shows in place of the operator's own, some of them for a try. */
+  readonly placeholders: readonly { readonly key: keyof Rows; readonly own: string; readonly isForTrial: boolean }[];
 }
 
 /** Reads the environment, where empty means not set. @throws ConfigError with every mistake at once and no secret */
@@ -36,7 +36,7 @@ export function readVariables<Rows extends Table>(
   rules: (input: RuleInput<Rows>) => void,
 ): Values<Rows> {
   const problems = unknownNames(env, table);
-  const placeholders: { readonly key: keyof Rows; readonly sentence: string; readonly isForTrial: boolean }[] = [];
+  const placeholders: RuleInput<Rows>['placeholders'][number][] = [];
   const given = new Set<keyof Rows>();
   const read: Record<string, unknown> = {};
   // Everything is read whatever the mode, so that every mistake is reported at once.
@@ -77,12 +77,7 @@ export function readVariables<Rows extends Table>(
     const sentence = mismatch(rows[key].name, expected, got);
     if (isBroken && !problems.includes(sentence)) problems.push(sentence);
   };
-  const refusePlaceholders: RuleInput<Rows>['refusePlaceholders'] = (isTrial) => {
-    const tried = new Set(placeholders.flatMap(({ key, isForTrial }) => (isForTrial ? [key] : [])));
-    for (const { key, sentence, isForTrial } of placeholders)
-      if (!isForTrial || !isTrial(key, tried)) problems.push(sentence);
-  };
-  rules({ values, isSet: (key) => given.has(key), refuse, refusePlaceholders });
+  rules({ values, isSet: (key) => given.has(key), refuse, placeholders });
   if (problems.length > 0) throw new ConfigError(problems);
   // Safe: a key without its value would have added a sentence to the problems.
   return values as Values<Rows>;
@@ -104,8 +99,8 @@ const FORMER = new Set(['pk_1', 'sk_1', 'key_1', '0123456789abcdef0123456789abcd
 const FOR_TRIAL =
   /^((sk|key)_sandbox_(glb|na|eu)|a-secret-(to-try-it-out|of-orders)|only-for-the-tests-of-your-services)$/;
 
-/** A sentence, without the value, for each value that the documentation shows in place of the operator's own. */
-function placeholdersIn({ name, secret }: Variable, text: string) {
+/** What is expected, without the value, in place of each value that the documentation shows. */
+function placeholdersIn({ secret }: Variable, text: string) {
   return textsIn(text).flatMap(([path, inner]) => {
     const isForTrial = secret === true && FOR_TRIAL.test(inner);
     const isSecret =
@@ -114,8 +109,7 @@ function placeholdersIn({ name, secret }: Variable, text: string) {
     const isAddress = URL.canParse(inner) && /(^|\.)example\.?$/.test(new URL(inner).hostname);
     if (!isSecret && !isAddress) return [];
     const kind = isSecret ? 'a secret' : 'an address';
-    const own = path === '' ? `${kind} of your own` : `a value of your own at ${path}`;
-    return [{ sentence: `${name}: expected ${own}, but got a placeholder from the documentation.`, isForTrial }];
+    return [{ own: path === '' ? `${kind} of your own` : `a value of your own at ${path}`, isForTrial }];
   });
 }
 

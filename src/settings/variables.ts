@@ -64,7 +64,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const isLive = upstreamMode === 'live';
   // The same rules, with the variables of any slice.
   const input: RuleInput<Table> = rows;
-  const { refuse, isSet } = input;
+  const { refuse, isSet, placeholders } = input;
   const nameOf = (key: string) => table[key]?.name ?? key;
 
   // Both ports belong to `HOST`.
@@ -118,10 +118,11 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
       return typeof value !== 'string' || isLocalHost(new URL(value).hostname);
     });
   const hasAccounts = chosen.filter(({ accounts }) => isSet(accounts));
-  input.refusePlaceholders((key, tried) => {
+  const isTried = ({ accounts }: Slice) => placeholders.some(({ key, isForTrial }) => isForTrial && key === accounts);
+  const isPortSafe = isLocalHost(rows.values.host ?? '') || hasAccounts.every(isTried);
+  for (const { key, own, isForTrial } of placeholders) {
     const slice = slices.find(({ variables }) => key in variables);
-    if (slice) return isOnThisMachine(slice);
-    const isPortSafe = isLocalHost(rows.values.host ?? '') || hasAccounts.every(({ accounts }) => tried.has(accounts));
-    return isPortSafe && hasAccounts.every(isOnThisMachine);
-  });
+    const isSafe = slice ? isOnThisMachine(slice) : isPortSafe && hasAccounts.every(isOnThisMachine);
+    refuse(!isForTrial || !isSafe, key, own, 'a placeholder from the documentation');
+  }
 }
