@@ -26,16 +26,16 @@ export async function queryFingerprint(
   if (credential !== keys.get(publicKey)) return errorResponse(401);
   if (application.forbidden) return errorResponse(403);
 
-  const query = parseQuery(request.headers['content-type'], await readBody(request));
+  const query = await parseQuery(request);
   if ('errors' in query) return invalidRequest(query.errors);
   const { deviceToken } = query;
   const digest = hash('sha256', deviceToken);
   const meaning = parseToken(deviceToken, usedTokens.has(digest));
-  if (!meaning) return invalidToken();
+  if (!meaning) return invalidRequest([INVALID_TOKEN]);
   if (meaning.isForOneQuery) usedTokens.set(digest, true);
   // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
   if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { ref: false });
-  if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
+  if ('error' in meaning) return meaning.error === 400 ? invalidRequest([INVALID_TOKEN]) : errorResponse(meaning.error);
   // No token has the form `@name`, so the id of a named device is no token's id.
   const deviceId = meaning.deviceName === undefined ? digest : hash('sha256', `@${meaning.deviceName}`);
   const data: Omit<FingerprintData, 'detail'> & { detail: object } = {
@@ -71,10 +71,8 @@ export function errorResponse(status: keyof typeof MESSAGES): JsonResponse {
   return envelope(status, MESSAGES[status], {});
 }
 
-/** The 400 for an invalid device token, word for word as in section 7. */
-function invalidToken(): JsonResponse {
-  return invalidRequest([{ field: 'device_token', reason: 'Invalid token', type: 'value_error' }]);
-}
+/** The error of an invalid device token, word for word as in section 7. */
+const INVALID_TOKEN: WireFieldError = { field: 'device_token', reason: 'Invalid token', type: 'value_error' };
 
 function invalidRequest(errors: readonly WireFieldError[]): JsonResponse {
   return envelope(400, 'Invalid request', { errors });
@@ -115,12 +113,11 @@ const query = z.strictObject(
   'dict_type',
 );
 
-/** The token, or the field errors: `body` or `Content-Type` name the whole request. `body` is undefined if it was too long. */
-function parseQuery(
-  contentType: string | undefined,
-  body: Buffer | undefined,
-): { deviceToken: string } | { errors: WireFieldError[] } {
-  if (mediaType(contentType) !== 'application/json') return { errors: [fieldError('Content-Type', 'literal_error')] };
+/** The token, or the field errors: `body` or `Content-Type` name the whole request. */
+async function parseQuery(request: IncomingMessage): Promise<{ deviceToken: string } | { errors: WireFieldError[] }> {
+  const body = await readBody(request);
+  const type = mediaType(request.headers['content-type']);
+  if (type !== 'application/json') return { errors: [fieldError('Content-Type', 'literal_error')] };
   if (!body) return { errors: [fieldError('body', 'bytes_too_long')] };
   const json = parseJson(body);
   if (json === undefined) return { errors: [fieldError('body', 'json_invalid')] };

@@ -21,8 +21,8 @@ export function shareCapacity(total: number, hasRouter: () => boolean): Reserve 
     return {
       take: (amount) => {
         // Always the shares of several services, because a rotation may add a service.
-        if (!held.hasRoom(total, sharesOf(total, { hasRouter: hasRouter(), services: 2 }), caller, amount))
-          return false;
+        const shares = sharesOf(total, { hasRouter: hasRouter(), services: 2 });
+        if (!held.hasRoom(total, shares, caller, amount)) return false;
         taken += amount;
         held.add(caller, amount);
         return true;

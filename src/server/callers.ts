@@ -9,7 +9,6 @@ import {
   scopesOf,
   singleHeader,
   subjectOf,
-  type TrustedHeaders,
 } from './trusted-headers.ts';
 
 type CallerSecrets = Pick<ServerSettings, 'routerSecrets' | 'services'>;
@@ -55,17 +54,38 @@ export function createCallers(options: CallerOptions) {
   }
   replaceSecrets(options);
 
-  /** A caller with the person in the trusted headers of a request, and this person's scopes. */
-  function callerOf({ name, scopes }: Pick<Credential, 'name' | 'scopes'>, request: RawHeaders): Caller {
-    const subject = subjectHeader === undefined ? undefined : subjectOf(request, subjectHeader);
-    const read = () => readMetadata(request);
-    return new KnownCaller(name, subject, scopes ?? scopesOfPerson(request), read, trustedHeaders);
-  }
-
   /** Undefined if scopes are not enforced. */
   function scopesOfPerson(request: RawHeaders): ReadonlySet<string> | undefined {
     if (!enforcesScopes) return undefined;
     return (scopesHeader !== undefined && scopesOf(request, scopesHeader)) || NO_SCOPES;
+  }
+
+  /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
+  class KnownCaller implements Caller {
+    readonly name: string;
+    readonly isService: boolean;
+    readonly subject: string | undefined;
+    readonly scopes: ReadonlySet<string> | undefined;
+    readonly #request: RawHeaders;
+    #metadata: TrustedMetadata | undefined;
+
+    constructor({ name, scopes }: Pick<Credential, 'name' | 'scopes'>, request: RawHeaders) {
+      this.name = name;
+      this.isService = name !== ROUTER && name !== ANYONE;
+      this.subject = subjectHeader === undefined ? undefined : subjectOf(request, subjectHeader);
+      this.scopes = scopes ?? scopesOfPerson(request);
+      this.#request = request;
+    }
+
+    /** Read at the first use, because most operations need none. */
+    get metadata(): TrustedMetadata {
+      this.#metadata ??= readMetadata(this.#request);
+      return this.#metadata;
+    }
+
+    get requester(): Requester {
+      return requesterOf(this, trustedHeaders);
+    }
   }
 
   return {
@@ -76,51 +96,15 @@ export function createCallers(options: CallerOptions) {
       if (routers.length + services.length === 0) {
         const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
         // Without a trusted caller, configured headers count as missing, so that arguments do not replace them.
-        return callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : NO_HEADERS);
+        return new KnownCaller({ name: ANYONE, scopes: undefined }, isTrusted ? request : NO_HEADERS);
       }
       const credential =
         find(routers, String(request.headers['router-authorization'] ?? '')) ??
         // Beside a router secret, `Authorization` is the person's.
         find(services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
-      return credential && callerOf(credential, request);
+      return credential && new KnownCaller(credential, request);
     },
   };
-}
-
-/** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
-class KnownCaller implements Caller {
-  readonly name: string;
-  readonly isService: boolean;
-  readonly subject: string | undefined;
-  readonly scopes: ReadonlySet<string> | undefined;
-  readonly #readMetadata: () => TrustedMetadata;
-  readonly #headers: TrustedHeaders;
-  #metadata: TrustedMetadata | undefined;
-
-  constructor(
-    name: string,
-    subject: string | undefined,
-    scopes: ReadonlySet<string> | undefined,
-    readMetadata: () => TrustedMetadata,
-    headers: TrustedHeaders,
-  ) {
-    this.name = name;
-    this.isService = name !== ROUTER && name !== ANYONE;
-    this.subject = subject;
-    this.scopes = scopes;
-    this.#readMetadata = readMetadata;
-    this.#headers = headers;
-  }
-
-  /** Read at the first use, because most operations need none. */
-  get metadata(): TrustedMetadata {
-    this.#metadata ??= this.#readMetadata();
-    return this.#metadata;
-  }
-
-  get requester(): Requester {
-    return requesterOf(this, this.#headers);
-  }
 }
 
 /** The credential with this secret. All are compared, so the time reveals nothing of a secret but its length. */
