@@ -125,8 +125,7 @@ export function exampleCommands(
     const { title, query } = partsOf(document);
     lines.push(title, `${post} -d '${JSON.stringify({ query, variables })}'`);
   }
-  // A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
-  // response to those of the schema, and sends them as the input of the mutation.
+  // A challenge can be verified once, so the command asks for a new one, and renames its fields to those of the schema.
   const { title, query } = partsOf(CAPTCHA);
   const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
   const wrap = `s/.*/{"query":${JSON.stringify(query)},"variables":{"input":&}}/`;

@@ -52,8 +52,7 @@ export async function renderGraphiql(endpoint: string, operations: readonly Exam
     variables: json(variables),
     ...(headers && { headers: json(headers) }),
   }));
-  // With `defaultTabs` alone, the first tab would have no variables. The package passes `query` and `variables` on to GraphiQL,
-  // though its types do not have them.
+  // Without `query` and `variables`, which the types of the package lack, the first tab would have no variables.
   const options = { endpoint, title: 'Device trust', ...tabs[0], defaultTabs: tabs };
   // The head begins with our elements, because a content security policy in the page applies only to elements after it.
   return renderGraphiQL(options).replace('<head>', () => `<head>${STEADY_TABS}${refreshScript(tabs)}`);

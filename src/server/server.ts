@@ -106,10 +106,8 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
       if (!caller) {
-        log.info(
-          { peer: logHash.of(request.socket.remoteAddress ?? '') },
-          'a request without a known secret was refused',
-        );
+        const peer = logHash.of(request.socket.remoteAddress ?? '');
+        log.info({ peer }, 'a request without a known secret was refused');
         throw refusal(401, 'UNAUTHENTICATED');
       }
       if (!listener.claim(request.socket, caller)) throw overloaded();
@@ -192,7 +190,7 @@ const isRead = ({ method = '' }: IncomingMessage) => method === 'GET' || method 
 function sendJwks(request: IncomingMessage, response: ServerResponse, keys: string | undefined): void {
   if (keys === undefined) throw refusal(404, 'NOT_CONFIGURED');
   if (!isRead(request)) throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
-  send(response, 200, { 'content-type': 'application/jwk-set+json' }, keys, `max-age=${JWKS_MAX_AGE_SECONDS}`);
+  send(response, 200, { 'content-type': 'application/jwk-set+json' }, keys, JWKS_MAX_AGE_SECONDS);
 }
 
 /** Answers a request that did not become a GraphQL operation, in the shape of a GraphQL error. */

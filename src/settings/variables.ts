@@ -96,13 +96,9 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
     refuse(routerSecrets.includes(secret), 'services', 'no secret of ROUTER_SECRETS', `one at ${index}.secret`);
 
   // Real accounts are for the real services, and real keys never sign or seal an answer of the sandbox.
+  const isSandbox = upstreamMode === 'sandbox';
   for (const [key, { live }] of Object.entries(table))
-    refuse(
-      upstreamMode === 'sandbox' && live === true && isSet(key),
-      key,
-      'no value with UPSTREAM_MODE=sandbox',
-      'one',
-    );
+    refuse(isSandbox && live === true && isSet(key), key, 'no value with UPSTREAM_MODE=sandbox', 'one');
   if (!isLive) return;
 
   const hasSecrets = isSet('routerSecrets') || isSet('services');
