@@ -36,7 +36,12 @@ export async function startSandbox({ host = '127.0.0.1', port }: { host?: string
   const memory = createMemory();
   const servers: Server[] = [];
   const stop = async () => {
-    await Promise.all(servers.map(close));
+    for (const server of servers) {
+      // `close` fails for a server that does not listen, which does not matter here.
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    }
   };
   const urls = { GLB: '', NA: '', EU: '' };
   try {
@@ -59,14 +64,6 @@ export async function startSandbox({ host = '127.0.0.1', port }: { host?: string
     /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */
     stop,
   };
-}
-
-/** Closes a server and its connections. A server that does not listen makes `close` fail, which does not matter here. */
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }
 
 /** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
