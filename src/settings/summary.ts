@@ -1,32 +1,30 @@
 import { hash, scryptSync } from 'node:crypto';
-import { mismatch, type Table, type Values } from '../config/values.ts';
+import { mismatch, type Table } from '../config/values.ts';
 import { hasRisk } from '../graphql/scopes.ts';
 import { propertiesOf } from '../runtime/json.ts';
 import { ANYONE, areScopesEnforced, ROUTER } from '../server/settings.ts';
 import type { FileContent, Slice } from '../slice.ts';
-import { type Config, VARIABLES } from './variables.ts';
+import { type Config, quotaOf, VARIABLES } from './variables.ts';
 
 /** The messages of a start about its configuration. */
 
 /** The features in use, in one line, with these slices on. `files` has the content of their files by name. */
 export function summaryOf(config: Config, slices: readonly Slice[], files: Readonly<Record<string, FileContent>>) {
   const { quotaStoreUrl, routerSecrets, services } = config;
-  const settings: Values<Table> = config;
-  const quotas = slices.filter(({ quota }) => settings[quota] !== undefined).map(({ name }) => name);
+  const quotas = slices.filter((slice) => quotaOf(slice, config) !== undefined).map(({ name }) => name);
   const replicas = quotaStoreUrl === undefined ? 'each replica alone' : 'all replicas together';
   const callers = [...(routerSecrets.length > 0 ? [ROUTER] : []), ...services.map(({ name }) => name)];
   return [
     `callers: ${[...new Set(callers)].join(' and ') || ANYONE}`,
-    `scopes: ${scopesOf(config) ?? 'not enforced'}`,
+    `scopes: ${scopesOf(config)}`,
     `upstreams: ${slices.map(({ name }) => name).join(' and ')}`,
     ...slices.flatMap((slice) => slice.summary(config, files[slice.file?.name ?? ''])),
     `quotas: ${quotas.length > 0 ? `${quotas.join(' and ')}, ${replicas}` : 'off'}`,
   ].join('; ');
 }
 
-/** How scopes are enforced; undefined if they are not. */
-function scopesOf(config: Config): string | undefined {
-  if (!areScopesEnforced(config)) return undefined;
+function scopesOf(config: Config): string {
+  if (!areScopesEnforced(config)) return 'not enforced';
   const isServiceAlone = config.services.length > 0 && config.routerSecrets.length === 0;
   if (isServiceAlone) return 'enforced';
   const header = config.trustedHeaders?.scopes;
@@ -35,7 +33,7 @@ function scopesOf(config: Config): string | undefined {
 
 /** A warning about unrestricted access to signals, with the remedy; undefined if access is restricted, or no slice has signals. */
 export function exposureOf(config: Config, slices: readonly Slice[]): string | undefined {
-  if (config.upstreamMode === 'sandbox' || scopesOf(config)) return undefined;
+  if (config.upstreamMode === 'sandbox' || areScopesEnforced(config)) return undefined;
   if (!slices.some(({ typeDefs }) => hasRisk(typeDefs))) return undefined;
   return config.allowDirectAccess
     ? 'Anyone with access to this port can query and read signals: set ROUTER_SECRETS in place of ALLOW_DIRECT_ACCESS.'
