@@ -118,14 +118,11 @@ const QUOTED = /^(["'`]).*\1$|^[“”„‘’‚«].*[“”‘’»]$/s;
 
 /** A sentence, without any possible secret, for each repeated key of an object, and for each text in quotes. */
 function slipsIn(name: string, text: string): string[] {
-  const repeated = jsonIn(text)?.repeatedKeys ?? [];
+  const repeated = jsonIn(text)?.repeatedKeys.map((key) => (looksLikeWord(key) ? `"${key}" twice` : 'one twice')) ?? [];
+  const quoted = textsIn(text).filter(([, inner]) => QUOTED.test(inner));
   return [
-    ...repeated.map((key) =>
-      mismatch(name, 'each key once in its object', looksLikeWord(key) ? `"${key}" twice` : 'one twice'),
-    ),
-    ...textsIn(text)
-      .filter(([, inner]) => QUOTED.test(inner))
-      .map(([path]) => mismatch(name, `no quotes within the text at ${path}`, 'quotes around it')),
+    ...repeated.map((got) => mismatch(name, 'each key once in its object', got)),
+    ...quoted.map(([path]) => mismatch(name, `no quotes within the text at ${path}`, 'quotes around it')),
   ];
 }
 

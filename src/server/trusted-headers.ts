@@ -73,20 +73,16 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
       const text = matching(TEXT, MAX_METADATA_LENGTH, singleHeader(request, source.header));
       return text === undefined ? undefined : { [key]: text };
     };
-    return [{ keys: [key], from: source.from, read }];
+    return [{ keys: [key], isReplaceable: source.from === 'header-or-argument', read }];
   });
   if (ipAddr) {
     const { header, from } = ipAddr;
     // A list means the same on several lines (RFC 9110, section 5.3), and without `hops` any list is malformed.
     const read = (request: RawHeaders) => clientAddressOf(linesOf(request, header).join(), ipAddr);
-    sources.push({ keys: ['ipAddrV4', 'ipAddrV6'], from, read });
+    sources.push({ keys: ['ipAddrV4', 'ipAddrV6'], isReplaceable: from === 'header-or-argument', read });
   }
   return (request: RawHeaders): TrustedMetadata =>
-    sources.map(({ keys, from, read }) => ({
-      keys,
-      found: read(request),
-      isReplaceable: from === 'header-or-argument',
-    }));
+    sources.map(({ keys, isReplaceable, read }) => ({ keys, isReplaceable, found: read(request) }));
 }
 
 /** The client's address without its port, in the form of RFC 5952, IPv4 in IPv6 as IPv4; undefined if malformed. */
