@@ -106,7 +106,6 @@ describe.concurrent('a crash ends the process with 1, and leaves a line with the
 
   const code = 'ERR_UNHANDLED_REJECTION';
   test.for([
-    ['exception at SIGUSR2', 'SIGUSR2', 'the process crashed', { name: 'TypeError', frames }],
     // An Error of Node's own, which quotes the text.
     [
       'rejection at SIGUSR2 with a text',

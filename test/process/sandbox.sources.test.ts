@@ -1,9 +1,10 @@
 import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { listen } from '../support/loopback.ts';
-import { startProcess } from '../support/process.ts';
+import { ROOT, startCommand, startProcess } from '../support/process.ts';
+import { ask, request } from '../support/requests.ts';
 
-/** The sandbox as a program of its own, as `npm run sandbox` starts it. */
+/** What runs from the sources alone: the sandbox as a program of its own (`npm run sandbox`), and `npm run dev`. */
 
 const SCRIPT = 'src/start-sandbox.ts';
 
@@ -36,4 +37,56 @@ test.concurrent('what is wrong with its environment is a sentence, without a sta
   expect(ofPort).toEqual(['SANDBOX_PORT: expected a port from 0 to 65533, but got "65534".']);
   expect(ofTaken).toEqual([`SANDBOX_PORT: expected three free ports from this one on, but ${taken} is taken.`]);
   expect(ofName).toEqual(['SANDBOX_PROT: there is no such variable. Did you mean SANDBOX_PORT?']);
+});
+
+test('`npm run dev` on a port that is taken ends with 1 and a sentence that names its variable, and waits for no change', async ({
+  onTestFinished,
+}) => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  const PORT = String(await listen(server));
+  const env = { PATH: process.env['PATH'], PORT, ADMIN_PORT: '0', SANDBOX_PORT: '0' };
+  const child = startCommand(['npm', 'run', '--silent', 'dev'], { cwd: ROOT, env });
+  onTestFinished(child.stop);
+  expect([await child.ended, child.stdout()]).toEqual([1, '']);
+  expect(child.stderr()).toContain(
+    `The subgraph cannot listen:\n  PORT: expected a free port, but ${PORT} is taken.\n`,
+  );
+});
+
+describe('the names of services after `npm run dev --`', () => {
+  const startDev = (context: TestContext, ...names: string[]) => {
+    const env = { PATH: process.env['PATH'], PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0' };
+    const child = startCommand(['npm', 'run', '--silent', 'dev', '--', ...names], { cwd: ROOT, env });
+    context.onTestFinished(child.stop);
+    return child;
+  };
+
+  test.for<[string, string[], string[] | undefined]>([
+    ['fingerprint', ['deviceFingerprint', 'signalCatalogue'], undefined],
+    ['captcha', [], ['validateCaptcha']],
+  ])('%s starts it alone', async ([name, queries, mutations], context) => {
+    const child = startDev(context, name);
+    const [, url = ''] = await child.waitFor(/Device trust is at (\S+),/);
+    const { data } = await ask(url, '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }');
+    const namesOf = (type: { fields: { name: string }[] } | null) =>
+      type?.fields.map((field) => field.name).filter((field) => !field.startsWith('_'));
+    const { queryType, mutationType } = data.__schema;
+    expect([namesOf(queryType), namesOf(mutationType)]).toEqual([queries, mutations]);
+    await child.waitFor(/ready/);
+    const page = await request(url, { headers: { accept: 'text/html' } });
+    for (const text of [page.text, child.stdout()]) {
+      expect(text.includes('deviceFingerprint(')).toBe(name === 'fingerprint');
+      expect(text.includes('validateCaptcha(')).toBe(name === 'captcha');
+    }
+    expect(await child.end('SIGINT')).not.toBe(1);
+  });
+
+  test('are refused if there is no such service', async (context) => {
+    const child = startDev(context, 'captchas');
+    expect([await child.ended, child.stdout()]).toEqual([1, '']);
+    expect(child.stderr()).toContain(
+      'arguments: expected names of services, which are fingerprint and captcha, but got "captchas".',
+    );
+  });
 });

@@ -1,77 +1,23 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { listen } from '../support/loopback.ts';
 import { MAIN, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
-import { ask, request } from '../support/requests.ts';
+import { ask } from '../support/requests.ts';
 import { LIVE, SANDBOX, startServing } from './environments.ts';
 
 /** How a process starts, from its environment to its greeting and its first requests, and what it writes if it refuses to. */
 
 const CANARY = 'canary-7f3a';
 
-test('`npm run dev` on a port that is taken ends with 1 and a sentence that names its variable, and waits for no change', async ({
-  onTestFinished,
-}) => {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  const PORT = String(await listen(server));
-  const env = { PATH: process.env['PATH'], PORT, ADMIN_PORT: '0', SANDBOX_PORT: '0' };
-  const child = startCommand(['npm', 'run', '--silent', 'dev'], { cwd: ROOT, env });
-  onTestFinished(child.stop);
-  expect([await child.ended, child.stdout()]).toEqual([1, '']);
-  expect(child.stderr()).toContain(
-    `The subgraph cannot listen:\n  PORT: expected a free port, but ${PORT} is taken.\n`,
-  );
-});
-
-describe('the names of services after `npm run dev --`', () => {
-  const startDev = (context: TestContext, ...names: string[]) => {
-    const env = { PATH: process.env['PATH'], PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0' };
-    const child = startCommand(['npm', 'run', '--silent', 'dev', '--', ...names], { cwd: ROOT, env });
-    context.onTestFinished(child.stop);
-    return child;
-  };
-
-  test.for<[string, string[], string[] | undefined]>([
-    ['fingerprint', ['deviceFingerprint', 'signalCatalogue'], undefined],
-    ['captcha', [], ['validateCaptcha']],
-  ])('%s starts it alone', async ([name, queries, mutations], context) => {
-    const child = startDev(context, name);
-    const [, url = ''] = await child.waitFor(/Device trust is at (\S+),/);
-    const { data } = await ask(url, '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }');
-    const namesOf = (type: { fields: { name: string }[] } | null) =>
-      type?.fields.map((field) => field.name).filter((field) => !field.startsWith('_'));
-    const { queryType, mutationType } = data.__schema;
-    expect([namesOf(queryType), namesOf(mutationType)]).toEqual([queries, mutations]);
-    await child.waitFor(/ready/);
-    const page = await request(url, { headers: { accept: 'text/html' } });
-    for (const text of [page.text, child.stdout()]) {
-      expect(text.includes('deviceFingerprint(')).toBe(name === 'fingerprint');
-      expect(text.includes('validateCaptcha(')).toBe(name === 'captcha');
-    }
-    expect(await child.end('SIGINT')).not.toBe(1);
-  });
-
-  test('are refused if there is no such service', async (context) => {
-    const child = startDev(context, 'captchas');
-    expect([await child.ended, child.stdout()]).toEqual([1, '']);
-    expect(child.stderr()).toContain(
-      'arguments: expected names of services, which are fingerprint and captcha, but got "captchas".',
-    );
-  });
-
-  test('refuse a variable of another service', async (context) => {
-    const env = { ...SANDBOX, CAPTCHA_QUOTA: '{"perDay":9}' };
-    const child = startCommand([process.execPath, MAIN, 'fingerprint'], { cwd: ROOT, env });
-    context.onTestFinished(child.stop);
-    expect(await child.ended).toBe(1);
-    expect(child.stderr()).toContain('CAPTCHA_QUOTA: expected no value without the service captcha, but got one.');
-  });
+test('a start of one service alone refuses a variable of another', async (context) => {
+  const env = { ...SANDBOX, CAPTCHA_QUOTA: '{"perDay":9}' };
+  const child = startCommand([process.execPath, MAIN, 'fingerprint'], { cwd: ROOT, env });
+  context.onTestFinished(child.stop);
+  expect(await child.ended).toBe(1);
+  expect(child.stderr()).toContain('CAPTCHA_QUOTA: expected no value without the service captcha, but got one.');
 });
 
 test('a start names every mistake at once, those of the policy file among them, and no secret', async (context) => {
