@@ -97,9 +97,9 @@ describe('an operation with a traceparent', () => {
 });
 
 test('a call to an address without a port has the one of its scheme', async () => {
-  // Nobody listens there.
-  const fingerprintUrlGLB = 'https://127.0.0.1';
-  const { clients } = await exportedOf([{ query: queryForTokens(['one']) }], { fingerprintUrlGLB }, SAMPLED);
+  // Nobody listens there, and a check would wait for it.
+  const config = { fingerprintUrlGLB: 'https://127.0.0.1', upstreamCheck: 'off' } as const;
+  const { clients } = await exportedOf([{ query: queryForTokens(['one']) }], config, SAMPLED);
   expect(clients.map(attributesOf)).toMatchObject([
     { 'server.address': '127.0.0.1', 'server.port': 443, 'url.scheme': 'https' },
   ]);

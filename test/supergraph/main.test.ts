@@ -1,24 +1,24 @@
 import { createServer } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readApolloSandbox, readGraphiql } from '../explorer/pages.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
-import { shell, startProcess, type TestProcess } from '../support/process.ts';
+import { shell, startProcess } from '../support/process.ts';
 import { ask, post, request } from '../support/requests.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 
 /** The process as `npm run supergraph` starts it. */
 
-let child: TestProcess;
-afterEach(() => child.stop());
-const start = (env: Readonly<Record<string, string>>) => {
-  child = startProcess('test/supergraph/main.ts', { PORT: '0', SANDBOX_PORT: '0', ...env });
-  return child;
-};
+const start = (env: Readonly<Record<string, string>>) =>
+  startProcess('test/supergraph/main.ts', { PORT: '0', SANDBOX_PORT: '0', ...env });
 
-test('`npm run supergraph` says where the pages are and what curl needs, judges by the policy of the file, and a signal ends it with 0', async () => {
-  const [, shop = '', desk = '', gateway = '', headers = ''] = await start({
-    RISK_POLICY_FILE: 'test/fixtures/policy-without-emulators.json',
-  }).waitFor(/^The shop: +(\S+)\nThe analyst's desk: +(\S+)\nThe supergraph: +(\S+)\n +for curl: +(-H .*)\n/m);
+// One for all but the last test: it takes seconds to start.
+const child = start({ RISK_POLICY_FILE: 'test/fixtures/policy-without-emulators.json' });
+afterAll(child.stop);
+const [, shop = '', desk = '', gateway = '', headers = ''] = await child.waitFor(
+  /^The shop: +(\S+)\nThe analyst's desk: +(\S+)\nThe supergraph: +(\S+)\n +for curl: +(-H .*)\n/m,
+);
+
+test('`npm run supergraph` says where the pages are and what curl needs, and judges by the policy of the file', async () => {
   const query = CROSS_SUBGRAPH_QUERY.replace('clientType', 'decision { action }').replace(/\s+/g, ' ');
   const body = JSON.stringify({ query });
   const { data, errors } = JSON.parse(await shell(`curl -s ${gateway} ${headers} -d '${body}'`));
@@ -27,13 +27,6 @@ test('`npm run supergraph` says where the pages are and what curl needs, judges 
   expect(data.user.orders[0].judgement.device.orders).toHaveLength(3);
   expect(await (await fetch(desk)).text()).toContain(`content="${gateway}"`);
   expect((await fetch(`${shop}/sandbox/challenges`, { method: 'POST' })).status).toBe(200);
-
-  expect(await child.end('SIGTERM')).toBe(0);
-  expect(child.stderr()).toBe('');
-  expect(child.stdout().trim().split('\n')).toHaveLength(7);
-  for (const url of [shop, desk, gateway]) {
-    await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-  }
 });
 
 const FORBIDDEN = { extensions: { code: 'FORBIDDEN', retryable: false } };
@@ -52,7 +45,7 @@ const EXPLORED = {
 };
 
 test('an engineer opens the whole graph in Apollo Sandbox and in GraphiQL, and each operation works', async () => {
-  const [, sandbox = '', graphiql = ''] = await start({}).waitFor(/^Apollo Sandbox: +(\S+) .*\nGraphiQL: +(\S+) /m);
+  const [, sandbox = '', graphiql = ''] = await child.waitFor(/^Apollo Sandbox: +(\S+) .*\nGraphiQL: +(\S+) /m);
   const open = async (url: string, headers = {}) => request(url, { headers: { accept: 'text/html', ...headers } });
   const { document, variables, headers } = readApolloSandbox((await open(sandbox)).text);
   const { defaultTabs } = readGraphiql((await open(graphiql)).text);
@@ -72,13 +65,23 @@ test('an engineer opens the whole graph in Apollo Sandbox and in GraphiQL, and e
   expect((await request(sandbox)).status).toBe(405);
   const byName = sandbox.replace('127.0.0.1', 'localhost');
   expect((await open(byName)).status).toBe(405);
-  expect(await child.end('SIGTERM')).toBe(0);
 });
 
-test('a port that is taken ends it with 1 and one sentence', async () => {
+test('a signal ends it with 0', async () => {
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(child.stderr()).toBe('');
+  expect(child.stdout().trim().split('\n')).toHaveLength(7);
+  for (const url of [shop, desk, gateway]) {
+    await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  }
+});
+
+test('a port that is taken ends it with 1 and one sentence', async ({ onTestFinished }) => {
   const server = createServer();
   const port = await listen(server);
-  expect(await start({ SANDBOX_PORT: String(port) }).ended).toBe(1);
+  const second = start({ SANDBOX_PORT: String(port) });
+  onTestFinished(second.stop);
+  expect(await second.ended).toBe(1);
   await closeAtOnce(server);
-  expect(child.stderr()).toMatch(new RegExp(`^The supergraph cannot start: .*EADDRINUSE.*:${port}\\n$`));
+  expect(second.stderr()).toMatch(new RegExp(`^The supergraph cannot start: .*EADDRINUSE.*:${port}\\n$`));
 });
