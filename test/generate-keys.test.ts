@@ -5,10 +5,11 @@ import { shell } from './support/process.ts';
 
 /** `npm run keys`, and a configuration with what it prints. */
 
-const print = async () => parseEnv(await shell('npm run --silent keys'));
+const keysWith = (words = '') => shell(`${process.execPath} src/generate-keys.ts ${words}`);
+const print = async () => parseEnv(await keysWith());
 /** The lines as docker reads them: every quote is part of the value. */
 async function printForFile(): Promise<Record<string, string>> {
-  const lines = (await shell('npm run --silent keys -- --env')).split('\n').filter((line) => /^[^#]/.test(line));
+  const lines = (await keysWith('--env')).split('\n').filter((line) => /^[^#]/.test(line));
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s)));
 }
 const [env, again, literal] = await Promise.all([print(), print(), printForFile()]);
@@ -35,7 +36,7 @@ test('a shell reads it as well', async () => {
 });
 
 test.each(['--envs', '--env more'])('%s is answered by a sentence', async (words) => {
-  const refused = shell(`npm run --silent keys -- ${words}`);
+  const refused = keysWith(words);
   const stderr = `expected no argument, or --env for a file that systemd and docker read, but got ${words}\n`;
   await expect(refused).rejects.toMatchObject({ code: 1, stdout: '', stderr });
 });
