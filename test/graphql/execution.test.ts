@@ -46,9 +46,9 @@ const visibleIn = ({ status, headers, text }: GraphqlAnswer) => [
   text.replaceAll(/"ey[\w-]+\.[\w.-]+"/g, '"sealed"'),
 ];
 
-async function expectAlike(document: string, variables: Record<string, unknown>): Promise<string> {
+async function expectAlike(document: string, variables: Record<string, unknown>, times = TIMES): Promise<string> {
   const ofPlain = await ask(plain.graphqlUrl, document, variables);
-  for (const time of TIMES) {
+  for (const time of times) {
     const answer = await ask(quick.graphqlUrl, document, variables);
     const what = `time ${time}: ${document} ${JSON.stringify(variables)}`;
     expect(visibleIn(answer), what).toEqual(visibleIn(ofPlain));
@@ -70,7 +70,8 @@ test('random operations are answered alike, with variables that fit and with oth
     if (text.startsWith('{"errors"')) count.withErrors += 1;
     const [name] = Object.keys(variables);
     if (name === undefined) continue;
-    const refused = await expectAlike(document, { ...variables, [name]: JUNK[seed % JUNK.length] });
+    // Once, because the document is compiled by now.
+    const refused = await expectAlike(document, { ...variables, [name]: JUNK[seed % JUNK.length] }, [1]);
     if (refused.includes('BAD_USER_INPUT')) count.refused += 1;
   }
   // There are enough of each kind for a meaningful comparison.
