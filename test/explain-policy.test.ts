@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { SIGNAL_CATALOGUE } from '../src/fingerprint/signal-catalogue.ts';
-import { ROOT, startCommand } from './support/process.ts';
+import { COMPILED, ROOT, startCommand } from './support/process.ts';
 
 /** `npm run policy`, as an analyst runs it. */
 
@@ -17,7 +17,7 @@ async function run(policy?: string, ...words: readonly string[]) {
   if (policy !== undefined) writeFileSync(path, policy);
   const child = startCommand([process.execPath, 'src/explain-policy.ts', ...(policy ? [path] : []), ...words], {
     cwd: ROOT,
-    env: {},
+    env: COMPILED,
   });
   const code = await child.ended;
   return { code, stdout: child.stdout().replaceAll(path, 'FILE'), stderr: child.stderr().replaceAll(path, 'FILE') };

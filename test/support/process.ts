@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = process.env['WITH_BUILD'] ? 'dist/server/main.js' : 'src/main.ts';
 
 /** A program that was started before starts in two thirds of the time. */
-const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
+export const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
 
 /** Other tests make a process late for no fault of its own, and what is refused for that (503) leaves no log line. So it may be late by 10 s. */
 export const PATIENT = { TEST_MAX_DELAY_MS: '10000' };
@@ -101,6 +101,7 @@ export function startCommand([program = '', ...words]: readonly string[], option
 export async function shell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command], {
     cwd: ROOT,
+    env: { ...process.env, ...COMPILED },
     timeout: LIMIT_MS,
   });
   return stdout;
