@@ -258,14 +258,14 @@ describe('an allowed request costs little', async () => {
   const traced = ALLOWED.map(([what, ...asked]): Row => [`a trace of ${what}`, ...asked]);
   test.each<Row>([...rows, ...traced])('%s', async (what, document, variables) => {
     const headers = what.startsWith('a trace') ? TRACE : {};
+    const cost = (name: string) => cpuOf(underName(name, document), variables, headers);
     const costs: number[] = [];
     // Apollo Server executes what is new, and a document that was sent three times is compiled.
-    for (const name of ['New', 'Same', 'Same', 'Same', 'Same']) {
-      costs.push(await cpuOf(underName(name, document), variables, headers));
-    }
+    for (const name of ['Same', 'Same', 'Same', 'Same']) costs.push(await cost(name));
     // The least of two attempts, because the first ones run code that V8 has not optimised yet.
-    expect(Math.min(...costs.slice(0, 2))).toBeLessThan(CPU_MS * FACTOR);
-    expect(Math.min(...costs.slice(3))).toBeLessThan(CPU_MS * FACTOR);
+    const [first = 0] = costs;
+    expect(first < CPU_MS * FACTOR ? first : await cost('New')).toBeLessThan(CPU_MS * FACTOR);
+    expect(Math.min(...costs.slice(2))).toBeLessThan(CPU_MS * FACTOR);
   });
 
   const [, { m: names }] = metadata(35_000, 0);
