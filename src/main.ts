@@ -164,7 +164,7 @@ for (const { file, variables } of slices) {
   // A sandbox's lines are not kept.
   const level = config.upstreamMode === 'live' ? 'info' : 'debug';
   log[level](fieldsOf(name, content), `${title} in use`);
-  const from = process.env[variables[path]?.name ?? ''];
+  const from = process.env[variables[path]?.name ?? ''] || undefined;
   watch(
     name,
     from ? [from] : [],
