@@ -97,14 +97,11 @@ export function matches({ when, needs }: Rule, { clientType, eventType, signals 
 }
 
 /** Does a rule with this condition count a signal? A signal that is newer than the catalogue has neither a code nor an effect. */
-export function counts(
-  { anyOf, effect, minLevel, minConfidence }: Condition,
-  { code, level, confidence, effect: own }: PolicySignal,
-): boolean {
-  if (anyOf && !isOneOf(anyOf, code)) return false;
-  if (effect && own !== effect) return false;
-  if (minLevel && !isAtLeast(level, minLevel)) return false;
-  return minConfidence === undefined || confidence >= minConfidence;
+export function counts(when: Condition, { code, effect, level, confidence }: PolicySignal): boolean {
+  if (when.anyOf && !isOneOf(when.anyOf, code)) return false;
+  if (when.effect && when.effect !== effect) return false;
+  if (when.minLevel && !isAtLeast(level, when.minLevel)) return false;
+  return when.minConfidence === undefined || confidence >= when.minConfidence;
 }
 
 function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['code']): boolean {

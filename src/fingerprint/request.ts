@@ -26,9 +26,8 @@ type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' |
 /** Prepares an application once for all of its calls. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
   // A `/` in a key would lead to another endpoint.
-  const { origin, pathname: path } = new URL(
-    baseUrl + QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(id)),
-  );
+  const url = baseUrl + QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(id));
+  const { origin, pathname: path } = new URL(url);
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
   return { id, region, origin, path, headers };
 }

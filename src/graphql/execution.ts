@@ -111,17 +111,13 @@ export class Execution {
   }
 
   /** The refusal of a request that costs too much or whose variables are invalid; undefined if it may be executed. */
-  check(
-    { kind, cost, variables: declared }: KnownOperation,
-    variables: Variables,
-    context: RequestContext,
-  ): Answer | undefined {
-    context.operation.recordKind(kind);
-    dropUndeclared(declared, variables);
+  check(known: KnownOperation, variables: Variables, context: RequestContext): Answer | undefined {
+    context.operation.recordKind(known.kind);
+    dropUndeclared(known.variables, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and bounds the checks that follow.
-      context.cost.spent += checkCost(cost, variables, this.#limits);
-      checkVariables(declared, variables);
+      context.cost.spent += checkCost(known.cost, variables, this.#limits);
+      checkVariables(known.variables, variables);
       return undefined;
     } catch (error) {
       if (!(error instanceof DeviceTrustError)) throw error;

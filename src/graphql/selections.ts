@@ -12,11 +12,7 @@ import {
 export type DocumentInfo = Pick<GraphQLResolveInfo, 'schema' | 'fragments'>;
 
 /** The fields that a selection set selects on an object of this type, with fragments expanded. */
-export function fieldsOf(
-  selections: SelectionSetNode,
-  type: GraphQLObjectType,
-  { schema, fragments }: DocumentInfo,
-): FieldNode[] {
+export function fieldsOf(selections: SelectionSetNode, type: GraphQLObjectType, info: DocumentInfo): FieldNode[] {
   const fields: FieldNode[] = [];
   const spread = new Set<string>();
   function collect({ selections: nodes }: SelectionSetNode): void {
@@ -30,8 +26,8 @@ export function fieldsOf(
         if (spread.has(node.name.value)) continue;
         spread.add(node.name.value);
       }
-      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments[node.name.value];
-      if (fragment && isOn(fragment.typeCondition?.name.value, type, schema)) collect(fragment.selectionSet);
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : info.fragments[node.name.value];
+      if (fragment && isOn(fragment.typeCondition?.name.value, type, info.schema)) collect(fragment.selectionSet);
     }
   }
   collect(selections);
