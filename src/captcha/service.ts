@@ -136,7 +136,10 @@ export class CaptchaService implements RunningSlice<Rows> {
     const body = keys.bodyFor(input);
     const verdict = await this.#send(body, captcha, input.lotNumber, scope);
     const hasOther = hasIllegalSignature(verdict) && keys.refuse(body);
-    return hasOther ? this.#send(keys.bodyFor(input), captcha, input.lotNumber, scope) : verdict;
+    if (!hasOther) return verdict;
+    const second = await this.#send(keys.bodyFor(input), captcha, input.lotNumber, scope);
+    // Otherwise a captcha that the service has rejected could proceed.
+    return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
   async #send(body: string, account: Captcha, lotNumber: string, scope: CallScope) {

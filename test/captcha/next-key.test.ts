@@ -11,6 +11,7 @@ import { FAIL, INPUT, PASS } from './support.ts';
 /** A captcha key is replaced at a service that accepts one key at a time (section 5). */
 
 const [OLD, NEW] = ['old-key', 'new-key'];
+const CAPTCHA = { captchaId: 'a'.repeat(32), captchaKey: OLD, nextCaptchaKey: NEW, region: 'GLB' } as const;
 /** The failure of section 7.1. */
 const REFUSED = { ...FAIL, reason: 'illegal sign_token' };
 
@@ -36,8 +37,7 @@ async function start(nextCaptchaKey?: string) {
       isSigned(request) ? answerAsDocumented(request, response) : sendJson(response, 200, refuse(request.body)),
   );
   onTestFinished(upstream.stop);
-  const captcha = { captchaId: 'a'.repeat(32), captchaKey: OLD, nextCaptchaKey, region: 'GLB' } as const;
-  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [captcha] });
+  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [{ ...CAPTCHA, nextCaptchaKey }] });
   onTestFinished(app.stop);
   const validate = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT })).data.validateCaptcha;
   return { app, upstream, validate, accept: (key: string) => (accepted = key) };
@@ -75,4 +75,19 @@ test('with one key, or if the service accepts neither, the signature is refused 
       expect(upstream.received).toHaveLength(calls);
     }
   }
+});
+
+test('a rejection stands if the call with the other key gets no answer', async () => {
+  let calls = 0;
+  const upstream = await startUpstream((_request, response) => {
+    calls += 1;
+    if (calls > 1) response.destroy();
+    else sendJson(response, 200, REFUSED);
+  });
+  onTestFinished(upstream.stop);
+  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [CAPTCHA], captchaFailOpen: 'always' });
+  onTestFinished(app.stop);
+  const { data } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
+  expect(calls).toBe(2);
+  expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
 });
