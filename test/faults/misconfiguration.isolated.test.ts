@@ -41,6 +41,6 @@ test('a service that worked and then shows a certificate that nobody vouches for
     expect((await askTimed(app, FINGERPRINT)).errors).toMatchObject([{ extensions: { code: 'UPSTREAM_REJECTED' } }]);
   }
   expect(upstream.requests).toBe(sent);
-  expect(app.logged()).toContain('"health":"refused"');
+  await expect.poll(app.logged).toContain('"health":"refused"');
   expect(app.logged()).not.toContain('"health":"outage"');
 });
