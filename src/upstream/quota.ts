@@ -22,9 +22,9 @@ interface Limit {
   readonly of: string;
 }
 
-/** The calls left in a window, which ends on the clock of `performance.now()`. `left` is negative after a call too many. */
-interface Rest {
-  readonly left: number;
+/** The calls in a window, refused ones included. It ends on the clock of `performance.now()`. */
+interface Count {
+  readonly calls: number;
   readonly endsAt: number;
 }
 
@@ -37,9 +37,9 @@ const WINDOWS = [
 
 /**
  * The quota of one service, by account, with these limits for all callers. Each process counts its own calls. Within a window
- * the store can only lower what is left. So a failover that loses counts raises nothing, and no process alone exceeds the quota.
+ * the store can only raise a count. So a failover that loses counts allows nothing, and no process alone exceeds the quota.
  *
- * @param callers asked for each call, because a rotation can add a limit for one of them
+ * @param callers asked for each call, because a rotation can change the limit of one of them
  */
 export function createQuota(
   service: string,
@@ -48,7 +48,7 @@ export function createQuota(
   metrics: Pick<UpstreamMetrics, 'recordQuotaExceeded'>,
   store?: QuotaStore,
 ) {
-  const known = new Map<string, Rest>();
+  const counts = new Map<string, Count>();
   const counters = new Map<string, ReturnType<QuotaStore['counter']>>();
   const forAll = WINDOWS.flatMap(({ window, key, ms }): Limit[] => {
     const calls = limits[key];
@@ -80,10 +80,10 @@ export function createQuota(
 
   const keyOf = (account: string, { window, of }: Limit) => `${window}${of} ${account}`;
 
-  function restOf(account: string, limit: Limit): Rest {
-    const rest = known.get(keyOf(account, limit));
+  function countOf(account: string, limit: Limit): Count {
+    const count = counts.get(keyOf(account, limit));
     const now = performance.now();
-    return rest && now < rest.endsAt ? rest : { left: limit.calls, endsAt: now + limit.ms };
+    return count && now < count.endsAt ? count : { calls: 0, endsAt: now + limit.ms };
   }
 
   function countIn(account: string, limit: Limit) {
@@ -91,9 +91,9 @@ export function createQuota(
     const counter = counters.get(prefix) ?? store?.counter(prefix, limit.ms / 1_000);
     if (counter) counters.set(prefix, counter);
     return counter?.(account, (calls, msLeft) => {
-      const rest = { left: limit.calls - calls, endsAt: performance.now() + msLeft };
-      if (rest.left < restOf(account, limit).left) known.set(keyOf(account, limit), rest);
-      return rest.left;
+      const isMore = calls > countOf(account, limit).calls;
+      if (isMore) counts.set(keyOf(account, limit), { calls, endsAt: performance.now() + msLeft });
+      return calls;
     });
   }
 
@@ -106,7 +106,7 @@ export function createQuota(
 
   /** A limit of this account that is known to be used up. */
   const usedUp = (account: string, caller: Caller) =>
-    limitsOf(caller).find((limit) => restOf(account, limit).left <= 0);
+    limitsOf(caller).find((limit) => countOf(account, limit).calls >= limit.calls);
 
   /** Refuses a call whose account has used up its quota, before the call enters the queue. */
   function check(account: string, caller: Caller): void {
@@ -121,20 +121,20 @@ export function createQuota(
     take: async (account: string, caller: Caller) => {
       check(account, caller);
       for (const limit of limitsOf(caller)) {
-        const { left, endsAt } = restOf(account, limit);
-        known.set(keyOf(account, limit), { left: left - 1, endsAt });
-        const leftInStore = await countIn(account, limit);
-        if (left < 1 || (leftInStore ?? 0) < 0) refuse(account, limit);
+        const { calls, endsAt } = countOf(account, limit);
+        counts.set(keyOf(account, limit), { calls: calls + 1, endsAt });
+        const callsInStore = await countIn(account, limit);
+        if (calls >= limit.calls || (callsInStore ?? 0) > limit.calls) refuse(account, limit);
       }
     },
     /** Each limit for all callers, with the rest of the account that has the least left. */
     states: () =>
       forAll.map((limit) => {
         const start = keyOf('', limit);
-        const left = [...known.keys()]
+        const calls = [...counts.keys()]
           .filter((key) => key.startsWith(start))
-          .map((key) => restOf(key.slice(start.length), limit).left);
-        return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }] as const;
+          .map((key) => countOf(key.slice(start.length), limit).calls);
+        return [limit.window, { limit: limit.calls, left: Math.max(0, limit.calls - Math.max(0, ...calls)) }] as const;
       }),
   };
 }
