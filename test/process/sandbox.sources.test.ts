@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listen } from '../support/loopback.ts';
 import { ROOT, startCommand, startProcess } from '../support/process.ts';
 import { ask, request } from '../support/requests.ts';
@@ -54,39 +54,24 @@ test('`npm run dev` on a port that is taken ends with 1 and a sentence that name
   );
 });
 
-describe('the names of services after `npm run dev --`', () => {
-  const startDev = (context: TestContext, ...names: string[]) => {
-    const env = { PATH: process.env['PATH'], PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0' };
-    const child = startCommand(['npm', 'run', '--silent', 'dev', '--', ...names], { cwd: ROOT, env });
-    context.onTestFinished(child.stop);
-    return child;
-  };
-
-  test.for<[string, string[], string[] | undefined]>([
-    ['fingerprint', ['deviceFingerprint', 'signalCatalogue'], undefined],
-    ['captcha', [], ['validateCaptcha']],
-  ])('%s starts it alone', async ([name, queries, mutations], context) => {
-    const child = startDev(context, name);
-    const [, url = ''] = await child.waitFor(/Device trust is at (\S+),/);
-    const { data } = await ask(url, '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }');
-    const namesOf = (type: { fields: { name: string }[] } | null) =>
-      type?.fields.map((field) => field.name).filter((field) => !field.startsWith('_'));
-    const { queryType, mutationType } = data.__schema;
-    expect([namesOf(queryType), namesOf(mutationType)]).toEqual([queries, mutations]);
-    await child.waitFor(/ready/);
-    const page = await request(url, { headers: { accept: 'text/html' } });
-    for (const text of [page.text, child.stdout()]) {
-      expect(text.includes('deviceFingerprint(')).toBe(name === 'fingerprint');
-      expect(text.includes('validateCaptcha(')).toBe(name === 'captcha');
-    }
-    expect(await child.end('SIGINT')).not.toBe(1);
-  });
-
-  test('are refused if there is no such service', async (context) => {
-    const child = startDev(context, 'captchas');
-    expect([await child.ended, child.stdout()]).toEqual([1, '']);
-    expect(child.stderr()).toContain(
-      'arguments: expected names of services, which are fingerprint and captcha, but got "captchas".',
-    );
-  });
+test.for<[string, string[], string[] | undefined]>([
+  ['fingerprint', ['deviceFingerprint', 'signalCatalogue'], undefined],
+  ['captcha', [], ['validateCaptcha']],
+])('`npm run dev -- %s` starts this service alone', async ([name, queries, mutations], context) => {
+  const env = { PATH: process.env['PATH'], PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0' };
+  const child = startCommand(['npm', 'run', '--silent', 'dev', '--', name], { cwd: ROOT, env });
+  context.onTestFinished(child.stop);
+  const [, url = ''] = await child.waitFor(/Device trust is at (\S+),/);
+  const { data } = await ask(url, '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }');
+  const namesOf = (type: { fields: { name: string }[] } | null) =>
+    type?.fields.map((field) => field.name).filter((field) => !field.startsWith('_'));
+  const { queryType, mutationType } = data.__schema;
+  expect([namesOf(queryType), namesOf(mutationType)]).toEqual([queries, mutations]);
+  await child.waitFor(/ready/);
+  const page = await request(url, { headers: { accept: 'text/html' } });
+  for (const text of [page.text, child.stdout()]) {
+    expect(text.includes('deviceFingerprint(')).toBe(name === 'fingerprint');
+    expect(text.includes('validateCaptcha(')).toBe(name === 'captcha');
+  }
+  expect(await child.end('SIGINT')).not.toBe(1);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { MAIN, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
+import { COMPILED, MAIN, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { LIVE, SANDBOX, startServing } from './environments.ts';
 
@@ -12,12 +12,19 @@ import { LIVE, SANDBOX, startServing } from './environments.ts';
 
 const CANARY = 'canary-7f3a';
 
-test('a start of one service alone refuses a variable of another', async (context) => {
-  const env = { ...SANDBOX, CAPTCHA_QUOTA: '{"perDay":9}' };
-  const child = startCommand([process.execPath, MAIN, 'fingerprint'], { cwd: ROOT, env });
+test.for<[string, Record<string, string>, string]>([
+  [
+    'fingerprint',
+    { CAPTCHA_QUOTA: '{"perDay":9}' },
+    'CAPTCHA_QUOTA: expected no value without the service captcha, but got one.',
+  ],
+  ['captchas', {}, 'arguments: expected names of services, which are fingerprint and captcha, but got "captchas".'],
+])('a start with the argument %s and the variables %j is refused', async ([name, variables, sentence], context) => {
+  const env = { ...COMPILED, ...SANDBOX, ...variables };
+  const child = startCommand([process.execPath, MAIN, name], { cwd: ROOT, env });
   context.onTestFinished(child.stop);
-  expect(await child.ended).toBe(1);
-  expect(child.stderr()).toContain('CAPTCHA_QUOTA: expected no value without the service captcha, but got one.');
+  expect([await child.ended, child.stdout()]).toEqual([1, '']);
+  expect(child.stderr()).toContain(sentence);
 });
 
 test('a start names every mistake at once, those of the policy file among them, and no secret', async (context) => {
