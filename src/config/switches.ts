@@ -12,7 +12,7 @@ const UNSAFE: readonly (readonly [form: RegExp, effect: string])[] = [
   [/--experimental-(default-)?config-file\b/, 'reads further switches from a file'],
 ];
 
-/** A sentence for each switch, in the environment or on the command line of Node, that live mode refuses. */
+/** A sentence for each switch of Node, and of a library, that live mode refuses. */
 export function unsafeSwitches(env: Environment, execArgv: readonly string[]): string[] {
   const sources = { NODE_OPTIONS: env['NODE_OPTIONS'] ?? '', 'the command line': execArgv.join(' ') };
   const problems = Object.entries(sources).flatMap(([source, text]) =>
@@ -25,6 +25,11 @@ export function unsafeSwitches(env: Environment, execArgv: readonly string[]): s
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
     problems.push(
       'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0, which accepts a stranger as the service.',
+    );
+  // The names of modules, or patterns of them, whose own log goes to stderr.
+  if (/(^|[\s,])(\*|i[\w:]*\*|ioredis)/.test(env['DEBUG'] ?? ''))
+    problems.push(
+      'DEBUG: expected a value without ioredis, but got one with it, which writes the password of the store to the log.',
     );
   return problems;
 }

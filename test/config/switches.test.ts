@@ -7,13 +7,14 @@ import { MAIN, startProcess } from '../support/process.ts';
 
 test('live mode does not start with them, and names each', async ({ onTestFinished }) => {
   const NODE_OPTIONS = '--insecure-http-parser --inspect=0.0.0.0:0';
-  const child = startProcess(MAIN, { ...LIVE, NODE_OPTIONS, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+  const child = startProcess(MAIN, { ...LIVE, NODE_OPTIONS, NODE_TLS_REJECT_UNAUTHORIZED: '0', DEBUG: '*' });
   onTestFinished(child.stop);
   expect([await child.ended, child.stdout()]).toEqual([1, '']);
   for (const sentence of [
     'NODE_OPTIONS: expected no --insecure-http-parser',
     'NODE_OPTIONS: expected no --inspect',
     'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0',
+    'DEBUG: expected a value without ioredis, but got one with it',
   ])
     expect(child.stderr()).toContain(`\n  ${sentence}, `);
 });
@@ -40,4 +41,14 @@ test.each<[string, number]>([
 ])('NODE_OPTIONS=%s has %i of them, and so has the command line', (text, count) => {
   expect(unsafeSwitches({ NODE_OPTIONS: text }, [])).toHaveLength(count);
   expect(unsafeSwitches({}, text.split(' '))).toHaveLength(count);
+});
+
+test.each([
+  ['*', 1],
+  ['ioredis:redis', 1],
+  ['express:*, io*', 1],
+  ['express:*', 0],
+  ['false', 0],
+])('DEBUG=%s writes the password of the store: %i', (DEBUG, count) => {
+  expect(unsafeSwitches({ DEBUG }, [])).toHaveLength(count);
 });
