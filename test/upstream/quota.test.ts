@@ -144,16 +144,19 @@ describe('services that call beside the router', () => {
   test.each([
     [10, 5, 5],
     [3, 10, 10],
-  ])('that had %i calls a day have %i from a rotation on, and those that were sent count', async (before, after, sent) => {
-    const [, orders] = services;
-    const limited = (perDay: number) => [{ ...orders, quota: { perDay } }];
-    const { app, rotate, received } = await start({ services: limited(before) });
-    const judge = (count: number) => ask(app.graphqlUrl, queryForTokens(times(count, String)), {}, as(ORDERS));
-    await judge(4);
-    rotate({ services: limited(after) });
-    await judge(20);
-    expect(received()).toBe(sent);
-  });
+  ])(
+    'that had %i calls a day have %i from a rotation on, and those that were sent count',
+    async (before, after, sent) => {
+      const [, orders] = services;
+      const limited = (perDay: number) => [{ ...orders, quota: { perDay } }];
+      const { app, rotate, received } = await start({ services: limited(before) });
+      const judge = (count: number) => ask(app.graphqlUrl, queryForTokens(times(count, String)), {}, as(ORDERS));
+      await judge(4);
+      rotate({ services: limited(after) });
+      await judge(20);
+      expect(received()).toBe(sent);
+    },
+  );
 
   test('have all of it if nobody else calls', async () => {
     const [, orders] = services;
