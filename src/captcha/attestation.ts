@@ -69,7 +69,7 @@ export class AttestationIssuer {
   }
 
   /**
-   * Checks, before a verification consumes its challenge, whether it may be attested. Undefined if the input names no audience.
+   * Checks whether a captcha may be attested, before its challenge is consumed. Undefined with neither audience nor action.
    *
    * @returns `attest` resolves with the attestation, or null if the verdict earns none; only its first call signs
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without the person that an audience requires
@@ -125,7 +125,7 @@ function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
 
 /**
  * The id of a challenge, the same in all of its attestations and on all replicas: HMAC(HKDF(captcha key), captcha id and lot
- * number). HKDF (RFC 5869) keeps it apart from the signature of a verification, which is HMAC(captcha key, lot number).
+ * number). HKDF (RFC 5869) keeps the id apart from the signature of a verification, which is HMAC(captcha key, lot number).
  */
 function challengeIdOf({ id, captchaKey }: CaptchaAccount, lotNumber: string): string {
   const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));

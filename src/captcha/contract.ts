@@ -132,7 +132,7 @@ function driftsOf(body: unknown): PassDrift[] {
   return PASS_DRIFTS.filter((field) => names.includes(field));
 }
 
-/** Is this a rejection: a reason of 7.1, a status `fail…`, a result but `success` (2.3), or a status `success…` without result? */
+/** Is this a rejection: a reason of 7.1, status `fail…`, result not `success` (2.3), or status `success…` without result? */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);
   const word = textOf(status) ?? '';

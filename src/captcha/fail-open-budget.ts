@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const PUBLISH_AFTER_MS = 1_000;
 /** In a minute of an outage, FACTOR × the verified passes of the last hour's busiest minute may proceed. */
 const FACTOR = 2;
-/** The captchas that may proceed without verified passes, in the life of a process and of all captcha ids together. */
+/** The captchas that may proceed without verified passes: over the life of a process, for all captcha ids together. */
 const MINIMUM = 10;
 
 /** The most passes of one requester that count in a minute, and the most of its captchas that proceed in a minute. */
@@ -83,12 +83,12 @@ export class FailOpenBudget {
     const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
     if (!isWithinMinimum && before >= limit) return false;
     this.#proceeded.add(caller, 1);
-    // The captcha counts before the store answers, because others arrive meanwhile.
-    const forget = [countForMinute(this.#proceededIn, bucket), countForMinute(this.#proceededOf, key)];
+    // The captcha counts before the store answers, because other captchas arrive meanwhile.
+    const undoCounts = [countForMinute(this.#proceededIn, bucket), countForMinute(this.#proceededOf, key)];
     const ofAll = await this.#countProceeded?.(bucket, (count) => count);
     // Without an answer of the store, only the passes of this process count. Otherwise each replica could use up the limit of all.
     if (isWithinMinimum || (ofAll === undefined ? before < ownLimit : ofAll <= limit)) return true;
-    for (const one of forget) one();
+    for (const undo of undoCounts) undo();
     this.#proceeded.add(caller, -1);
     return false;
   }
@@ -119,7 +119,7 @@ type Counter = ReturnType<QuotaStore['counter']>;
 
 const ROUTER: Holder = { name: 'router', isService: false };
 
-/** The prefix of keys for requesters that a service names; none for those of the router. */
+/** The prefix of a key: the service that names the requester; empty if the router does. */
 function scopeOf({ name, isService }: Holder): string {
   return isService ? `${name} ` : '';
 }
@@ -128,7 +128,7 @@ function bucketOf(captchaId: string, { kind }: Requester, caller: Holder): strin
   return `${scopeOf(caller)}${captchaId} ${kind}`;
 }
 
-/** The shares of services in MINIMUM, if these are the callers. */
+/** The shares of these services in MINIMUM. */
 export const minimumShares = (routerSecrets: readonly unknown[], services: readonly { readonly name: string }[]) =>
   sharesOf(MINIMUM, { hasRouter: routerSecrets.length > 0, services: new Set(services.map(({ name }) => name)).size });
 

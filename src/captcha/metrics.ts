@@ -3,7 +3,7 @@ import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schem
 import { PASS_DRIFTS } from './contract.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
-/** Why no attestation was issued although a request named an audience. */
+/** Why a request for an attestation was refused. */
 const REFUSALS = ['incomplete', 'audience', 'action', 'captcha_id', 'subject'] as const;
 export type AttestationRefusal = (typeof REFUSALS)[number];
 

@@ -7,7 +7,7 @@ import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
 import type { CaptchaSettings } from './settings.ts';
 
 export interface Captcha extends Account {
-  /** Makes the ids of challenges in attestations, also while `keys` use the next key. Never logged. */
+  /** The key of challenge ids in attestations, even while `keys` sign with the next key. Never logged. */
   readonly captchaKey: string;
   readonly keys: SigningKeys;
 }
@@ -22,7 +22,7 @@ class SigningKeys {
     this.#all = nextCaptchaKey === undefined ? [captchaKey] : [captchaKey, nextCaptchaKey];
   }
 
-  /** The body of a verification, a form (2.1; section 4, rule 2), signed with the key in use. The captcha id is in the URL. */
+  /** The form of a verification (2.1; section 4, rule 2), signed with the key in use. The captcha id is in the URL. */
   bodyFor(input: ValidateCaptchaInput): string {
     return new URLSearchParams({
       lot_number: input.lotNumber,
@@ -45,9 +45,9 @@ class SigningKeys {
 
 /** The requester of a verification and its purpose. */
 export interface Purpose {
-  /** Read only in an outage or after a pass. */
+  /** Used only after a pass or in an outage. */
   readonly caller: Pick<Caller, 'name' | 'isService' | 'requester'>;
-  /** The audience of the attestation, if the input names one. Without `captchaIds` every captcha id counts. */
+  /** The audience of the attestation, if the input names one. Without `captchaIds` it accepts every captcha id. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 
@@ -63,8 +63,9 @@ export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {
   return { id, captchaKey, keys, region, origin, path: pathname + search, headers };
 }
 
-/** Far more than a widget's values have. Other characters could make the service fail, or give two lot numbers one signature. */
+/** Far longer than any value of a widget. */
 const MAX_VALUE_LENGTH = 4_096;
+/** Printable ASCII: other characters could make the service fail, or give two lot numbers one signature. */
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
 /** Checks an input, and returns its captcha. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */

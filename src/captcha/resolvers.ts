@@ -36,7 +36,7 @@ export class CaptchaRequest {
       const message = `One request may verify ${count}. Send the next one in another request.`;
       throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
     }
-    // Before the verification, because that consumes the challenge.
+    // Checked before the verification, which consumes the challenge.
     const { caller, scope, operation } = this.#context;
     const { audience, attest } = attestations.check(input, caller.subject) ?? {};
     const verdict = await this.#parts.validate(input, { caller, audience }, scope);

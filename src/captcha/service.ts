@@ -109,11 +109,12 @@ export class CaptchaService implements RunningSlice<Rows> {
   }
 
   /**
-   * Are this captcha id and every id in use that the audience accepts down? Otherwise a bot could choose an id that is down, and
-   * so avoid challenges. An id is in use if it has worked and is not refused, or if it is new and so may work.
+   * Are this captcha id and every id in use that the audience accepts down? If this id were enough, a bot could choose one that
+   * is down to avoid challenges. An id is in use if it has worked and is not refused, or if it is new and so may work.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = this.upstream;
+    // Without an audience, only the default id counts.
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
     const statusOf = (id: string) => health.find(id)?.status;
     const isInUse = (status: ReturnType<typeof statusOf>) =>
@@ -135,10 +136,10 @@ export class CaptchaService implements RunningSlice<Rows> {
     const { keys } = captcha;
     const body = keys.bodyFor(input);
     const verdict = await this.#send(body, captcha, input.lotNumber, scope);
-    const hasOther = hasIllegalSignature(verdict) && keys.refuse(body);
-    if (!hasOther) return verdict;
+    const hasOtherKey = hasIllegalSignature(verdict) && keys.refuse(body);
+    if (!hasOtherKey) return verdict;
     const second = await this.#send(keys.bodyFor(input), captcha, input.lotNumber, scope);
-    // Otherwise a captcha that the service has rejected could proceed.
+    // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
@@ -167,8 +168,8 @@ export class CaptchaService implements RunningSlice<Rows> {
 }
 
 const captchasOf = (settings: CaptchaSettings) =>
-  settings.captchaConfigurations.map((one) =>
-    prepareCaptcha({ ...one, baseUrl: addressOf(one.region, settings[`captchaUrl${one.region}`]) }),
+  settings.captchaConfigurations.map((captcha) =>
+    prepareCaptcha({ ...captcha, baseUrl: addressOf(captcha.region, settings[`captchaUrl${captcha.region}`]) }),
   );
 
 const hasIllegalSignature = (verdict: CaptchaVerdict | NoVerdict) =>
@@ -193,8 +194,8 @@ function logProblems(
   }
   if (verdict.__typename === 'NoVerdict') {
     const { cause, code } = verdict;
-    // These exceptions alone are certainly a client's mistake. A 4xx without an exception may come from a wrong address or a
-    // firewall between us and the service, and an undocumented code or a flawed pass from a change at the service.
+    // Only documented exceptions of CLIENT are certainly a client's mistake. A 4xx without an exception may come from a wrong
+    // address or a firewall between us and the service, and an undocumented code or a flawed pass from a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
     const internal = response.kind === 'exception' ? `exception ${code}${loggableMessage(response.msg)}` : undefined;
     const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
@@ -202,7 +203,7 @@ function logProblems(
   }
 }
 
-/** A made-up challenge with our signature: the service may reject the challenge, but not our account. No cache has its answer. */
+/** A random challenge with our signature: the service may reject the challenge, but not our account. No cache can answer it. */
 export function captchaProbe({ keys, region, origin, path, headers }: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');

@@ -33,8 +33,8 @@ const issuer = matching(
   'an https address without user, query or fragment',
   (text) => URL.canParse(text) && !/[\s?#@]/.test(text) && isEncryptedOrLocal(text),
 );
-const differentTexts = (one: z.ZodType<string>) =>
-  json.listOf(one).refine((list) => new Set(list).size === list.length, { error: 'expected no text twice' });
+const differentTexts = (text: z.ZodType<string>) =>
+  json.listOf(text).refine((list) => new Set(list).size === list.length, { error: 'expected no text twice' });
 const audience = json.entryOf({
   id: json.identifier,
   actions: differentTexts(json.identifier),
@@ -47,7 +47,7 @@ const attestation = {
   schema: json.parsed.pipe(
     json.entryOf({
       issuer,
-      // Services remember a proof for 300 s. The minute between both limits covers two clocks that are 5 s wrong each.
+      // Services remember a proof for 300 s. The 60 s beyond the longest lifetime cover two clocks that are 5 s wrong each.
       lifetimeSeconds: json.number(10, 240).default(120),
       audiences: json.listOf(audience, 'id'),
     }),

@@ -18,8 +18,8 @@ export const captchaSlice: SliceOf<typeof CAPTCHA_VARIABLES> = {
     const audiences = attestation && `for ${attestation.audiences.map(({ id }) => id).join(' and ')}`;
     // Only trusted headers tell one requester from another.
     const hasAddress = ['ipAddr', 'ipAddrV4', 'ipAddrV6'].some((key) => key in metadata);
-    const each = [subject !== undefined && 'person', hasAddress && 'network'].filter(Boolean).join(' and ');
-    const shares = each ? `with a share for each ${each}` : 'and one client can use up the budget';
+    const requesters = [subject !== undefined && 'person', hasAddress && 'network'].filter(Boolean).join(' and ');
+    const shares = requesters ? `with a share for each ${requesters}` : 'and one client can use up the budget';
     return [
       `attestation: ${audiences ?? (upstreamMode === 'sandbox' ? 'of the sandbox' : 'off')}`,
       `fail-open: ${captchaFailOpen}${captchaFailOpen === 'faults' ? `, ${shares}` : ''}`,

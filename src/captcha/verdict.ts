@@ -23,16 +23,16 @@ export type CaptchaVerdict =
 export interface NoVerdict extends Exception {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
-  /** Was there a response that cannot be read? It may have been a rejection, so the request proceeds under no policy. */
+  /** Was there a response that cannot be read? It may have been a rejection, so no policy lets the request proceed. */
   readonly isUnreadable: boolean;
 }
 
 /**
  * Maps a response to a verdict:
  * - CaptchaPassed: status 200 with the documented `status` and `result`, and this lot number.
- * - CaptchaFailed: a rejection in any form.
- * - CLIENT, among others: a pass that contradicts itself. A bot can cause it, and so can a change at the service.
- * - `isUnreadable`: no JSON, or an undocumented 200, because it may be a rejection.
+ * - CaptchaFailed: a rejection in any form, or an answer for another lot number.
+ * - NoVerdict: any other response. A pass that contradicts itself has the cause CLIENT, because a bot can provoke it.
+ *   `isUnreadable` marks a response that may be a rejection: no JSON, or an undocumented 200.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
   const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
@@ -107,7 +107,7 @@ export function callEvidenceOf(response: CaptchaResponse, verdict: CaptchaVerdic
   return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
 }
 
-/** A judgement in another form comes from the service, or from a firewall that imitates one. It is not an outage. */
+/** A judgement in an undocumented form is no outage: it comes from the service, or from a firewall that imitates it. */
 const UNDOCUMENTED: ProbeResult = { evidence: 'inconclusive', reason: 'an undocumented judgement' };
 
 export function noVerdict(
@@ -120,7 +120,7 @@ export function noVerdict(
 interface FailOpen {
   /** With `faults` a request may proceed in an outage that our own probes have confirmed. */
   readonly policy: CaptchaSettings['captchaFailOpen'];
-  /** Has the captcha id worked in this process? An id that never worked counts as misconfigured, however it fails. */
+  /** Has the captcha id worked in this process? If not, every cause but CLIENT becomes CONFIGURATION. */
   readonly hasWorked: boolean;
   /** Are the captcha id and every alternative to it down? */
   readonly isDown: boolean;
