@@ -26,12 +26,12 @@ export const parsed = z.string().transform((text, context): unknown => {
   }
 });
 
-/** A list of at least one entry. No two entries have the same text at one of `ids`, which is checked even if an entry is wrong. */
+/** A list of at least one entry. No two entries share a text at a key of `ids`, which is checked even if an entry is wrong. */
 export const listOf = <Entry extends z.ZodType>(entry: Entry, ...ids: readonly string[]) => {
   const differentAt = (id: string) =>
     z.refine<readonly unknown[]>(
       (list) => {
-        const texts = list.map((one) => propertiesOf(one)[id]).filter((value) => typeof value === 'string');
+        const texts = list.map((item) => propertiesOf(item)[id]).filter((value) => typeof value === 'string');
         return new Set(texts).size === texts.length;
       },
       { error: `expected no two entries with the same ${id}`, when: ({ value }) => Array.isArray(value) },
@@ -54,7 +54,7 @@ export const truth = z.boolean({ error: 'expected true or false' });
 export const secretList = <List>(expected: string, list: z.ZodType<List>) =>
   ({ expected, schema: parsed.pipe(list), absent: [], secret: true }) as const satisfies Kind;
 
-/** A claim, a label of a metric, a member of a JWK set, or a header of a sealed judgement. */
+/** A text that can be a claim, a label of a metric, a member of a JWK set, or a header of a sealed judgement. */
 export const identifier = matching('1 to 64 letters, digits, ".", "_", ":" or "-"', (id) => /^[\w.:-]{1,64}$/.test(id));
 
 /** 32 bytes in 43 characters: the last character has two spare bits, which are zero. 32 equal bytes are not random. */
@@ -62,10 +62,10 @@ export const isKeyBytes = (text: string) =>
   /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
 export const bytes = matching('32 random bytes as base64url', isKeyBytes);
 
-/** A JWK of this shape. If present, `alg`, `use`, `key_ops` (RFC 7517, section 4) and `ext` have to fit. Others are ignored. */
+/** A JWK of this shape. `alg`, `use`, `key_ops` (RFC 7517, section 4) and `ext` must fit if present. Other members are ignored. */
 export function jwkOf<Shape extends z.ZodRawShape>(alg: string, use: string, uses: readonly string[], shape: Shape) {
   const error = `expected a list with ${uses.join(' and ')}`;
-  const list = z.array(z.unknown(), { error }).refine((all) => uses.every((one) => all.includes(one)), error);
+  const list = z.array(z.unknown(), { error }).refine((all) => uses.every((name) => all.includes(name)), error);
   const purpose = z.object({ alg: oneOf([alg]), use: oneOf([use]), key_ops: list, ext: truth }).partial();
   return z.object({ ...purpose.shape, ...shape }, { error: NO_OBJECT });
 }

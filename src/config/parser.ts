@@ -24,7 +24,7 @@ export interface RuleInput<Rows extends Table> {
   isSet(key: keyof Rows): boolean;
   /** Adds a sentence if a rule is broken, unless it was added before. */
   refuse(isBroken: boolean, key: keyof Rows, expected: string, got: string): void;
-  /** The values that the documentation shows in place of the operator's own, some of them for a try. */
+  /** The placeholders of the documentation that the operator has left. `own` says what is expected instead. */
   readonly placeholders: readonly { readonly key: keyof Rows; readonly own: string; readonly isForTrial: boolean }[];
 }
 
@@ -65,7 +65,7 @@ export function readVariables<Rows extends Table>(
       continue;
     }
     problems.push(...slipsIn(name, text));
-    for (const one of placeholdersIn(variable, text)) placeholders.push({ key, ...one });
+    for (const placeholder of placeholdersIn(variable, text)) placeholders.push({ key, ...placeholder });
     const result = schema.safeParse(text, { error: () => 'expected another value' });
     if (result.success) read[key] = result.data;
     else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
@@ -99,7 +99,7 @@ const FORMER = new Set(['pk_1', 'sk_1', 'key_1', '0123456789abcdef0123456789abcd
 const FOR_TRIAL =
   /^((sk|key)_sandbox_(glb|na|eu)|a-secret-(to-try-it-out|of-orders)|only-for-the-tests-of-your-services)$/;
 
-/** What is expected, without the value, in place of each value that the documentation shows. */
+/** What is expected in place of each placeholder of the documentation. The placeholder itself is left out. */
 function placeholdersIn({ secret }: Variable, text: string) {
   return textsIn(text).flatMap(([path, inner]) => {
     const isForTrial = secret === true && FOR_TRIAL.test(inner);
@@ -126,7 +126,7 @@ function slipsIn(name: string, text: string): string[] {
   ];
 }
 
-/** Every text within JSON, with its path such as `0.secret`; none of broken JSON; of any other value, the texts between commas. */
+/** The texts in a value: those of JSON with their paths, such as `0.secret`; else those between commas; none in broken JSON. */
 function textsIn(text: string): (readonly [path: string, text: string])[] {
   const within = (value: unknown, path: readonly string[]): ReturnType<typeof textsIn> => {
     if (typeof value === 'string') return [[path.join('.'), value]];
@@ -161,19 +161,19 @@ const EXPORTS =
 
 const TURNS_OFF = /^OTEL_(SDK_DISABLED=(true|false)|(TRACES|METRICS|LOGS)_EXPORTER=none)$/is;
 
-/** A sentence for each unknown name that is nearly one of the table. */
+/** A sentence for each unknown name that resembles a name of the table. */
 export function unknownNames(env: Environment, table: Table): string[] {
   const known = namesOf(table);
   return Object.keys(env).flatMap((name) => {
     if (known.includes(name)) return [];
     const upper = name.toUpperCase();
-    // Autotools and Nix set `host` and `port`. A name of one word counts only as it is written.
-    const near = known.find((one) => isNear(one.includes('_') ? upper : name, one));
+    // Autotools and Nix set `host` and `port`, so the case of a name matters if the known name has one word.
+    const near = known.find((candidate) => isNear(candidate.includes('_') ? upper : name, candidate));
     return near ? [`${name}: there is no such variable. Did you mean ${near}?`] : [];
   });
 }
 
-/** The names of variables that are set but have no effect, although an operator may expect one. `unused` are keys of the table. */
+/** The names of variables that are set, but lack the effect that an operator may expect. `unused` are keys of the table. */
 export function unusedNames(env: Environment, table: Table, unused: readonly string[] = []): string[] {
   const [known, idle] = [namesOf(table), unused.map((key) => table[key]?.name)];
   const hasAddress = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
@@ -190,8 +190,8 @@ export function unusedNames(env: Environment, table: Table, unused: readonly str
 }
 
 /**
- * Is this a likely typo of a known name: swapped letters, one wrong letter in eight (at most two), a missing unit, or `_FILE` after a
- * name that is no secret? A name of one word counts only with swapped letters, because POST and PORTS resemble PORT by chance.
+ * Is this a likely typo of a known name: swapped letters, one wrong letter in eight (at most two), a missing unit, or `_FILE`
+ * after a name that is no secret? A name of one word counts only with swapped letters: POST and PORTS resemble PORT by chance.
  */
 function isNear(name: string, known: string): boolean {
   const distance = leven(name, known, { maxDistance: 3 });

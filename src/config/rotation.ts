@@ -4,7 +4,7 @@ import { ConfigError } from './parser.ts';
 
 const INTERVAL_MS = 2_000;
 
-/** A text that changes with the content of files, or with a link on their paths. Reading files takes a thousand times as long. */
+/** A text that changes with the content of files, or with a link on their paths. Reading the files takes 1,000 times as long. */
 export function stampOf(paths: readonly string[]): string {
   const stamps = paths.map((path) => {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true, throwIfNoEntry: false }) ?? {};
@@ -14,7 +14,7 @@ export function stampOf(paths: readonly string[]): string {
 }
 
 /**
- * Reports a change once two reads agree: a file may be half-written. File events miss changes of mounted secrets.
+ * Reports a change once two reads agree: a file may be half-written. Polls, because file events miss changes of mounted secrets.
  *
  * @param stamp a text that changes with the files; once it stays the same, they are read only once more
  * @param read reads the value again, files included, and throws a ConfigError if it is wrong

@@ -1,6 +1,6 @@
 import type { Environment } from './parser.ts';
 
-/** An address of this machine, or a port alone, which means one. */
+/** An address of this machine. A port alone is such an address. */
 const LOCAL = String.raw`(\d+|(localhost|127(\.\d+){3}|\[::1\])(:\d+)?)(?=\s|$)`;
 
 /** Switches of Node that undo a promise of live mode, each with its effect. */
@@ -17,7 +17,7 @@ export function unsafeSwitches(env: Environment, execArgv: readonly string[]): s
   const sources = { NODE_OPTIONS: env['NODE_OPTIONS'] ?? '', 'the command line': execArgv.join(' ') };
   const problems = Object.entries(sources).flatMap(([source, text]) =>
     UNSAFE.flatMap(([form, effect]) => {
-      // Node reads `_` as `-`, and quotes around a switch.
+      // Node reads `_` as `-`, and accepts quotes around a switch.
       const [found] = form.exec(text.replaceAll('_', '-').replaceAll('"', ' ')) ?? [];
       return found ? [`${source}: expected no ${found.split(/[= ]/, 1)}, but got it, which ${effect}.`] : [];
     }),
@@ -26,7 +26,7 @@ export function unsafeSwitches(env: Environment, execArgv: readonly string[]): s
     problems.push(
       'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0, which accepts a stranger as the service.',
     );
-  // The names of modules, or patterns of them, whose own log goes to stderr.
+  // DEBUG lists modules, or patterns of modules, that log to stderr.
   if (/(^|[\s,])(\*|i[\w:]*\*|ioredis)/.test(env['DEBUG'] ?? ''))
     problems.push(
       'DEBUG: expected a value without ioredis, but got one with it, which writes the password of the store to the log.',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A table of variables, and the kinds of their values, apart from JSON. No message repeats the value, which can be a secret. */
+/** A table of variables, and the kinds of values other than JSON. No message here repeats the value, which can be a secret. */
 
 export interface Kind {
   /** Completes the sentence "expected …". */
@@ -8,9 +8,9 @@ export interface Kind {
   readonly schema: z.ZodType<unknown, string>;
   /** The value if the variable is not set and has no default; undefined for most. */
   readonly absent?: unknown;
-  /** Its value is never shown, and `NAME_FILE` may name a file that holds it. */
+  /** The value is never shown, and `NAME_FILE` may name a file that holds it. */
   readonly secret?: true;
-  /** The sentence about a wrong value names each mistake in it and does not show it, because it is long or could hold a secret. */
+  /** The sentence about a wrong value names its mistakes instead of the value, which is long or could hold a secret. */
   readonly isExplained?: true;
 }
 
