@@ -1,13 +1,13 @@
-/** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for some. */
+/** Operations that work in the sandbox. The pages show all of them, and a start in a terminal prints some as commands. */
 
-/** An operation. Its document begins with a comment about its purpose, and names it. */
+/** An operation. Its document begins with a comment about its purpose, and gives the operation a name. */
 export interface Example {
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-// Apollo Sandbox has one set of variables for all of these, so a name means the same in each.
+// Apollo Sandbox has one set of variables for all examples, so a name means the same in each example.
 const token = 'sandbox:android:EMULATOR,VPN_ENABLED';
 
 const DEVICE: Example = {
@@ -84,7 +84,7 @@ mutation AttestCaptcha($attested: ValidateCaptchaInput!) {
 /** Issues a solved captcha challenge, with the names of the sandbox's response. */
 export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
 
-/** Every example of these services. Each captcha example has a challenge of its own, issued just now, so that it works. */
+/** Every example of these services. Each captcha example works, because it has a challenge of its own, issued just now. */
 export async function operationsWith(issueChallenge: IssueChallenge, services: readonly string[]): Promise<Example[]> {
   const devices = services.includes('fingerprint') ? [DEVICE, JUDGEMENT, STORED_JUDGEMENT, CATALOGUE] : [];
   if (!services.includes('captcha')) return devices;
@@ -107,7 +107,7 @@ const FIELD_NAMES = [
   ['gen_time', 'genTime'],
 ] as const;
 
-/** Shell commands for sandbox mode, with titles. The first sets a secret, never printed: terminals are recorded. */
+/** Shell commands for sandbox mode, with titles. The user fills in the secret, because terminals are recorded. */
 export function exampleCommands(
   graphqlUrl: string,
   challengeUrl: string,
@@ -125,7 +125,7 @@ export function exampleCommands(
     const { title, query } = partsOf(document);
     lines.push(title, `${post} -d '${JSON.stringify({ query, variables })}'`);
   }
-  // A challenge can be verified once, so the command asks for a new one, and renames its fields to those of the schema.
+  // A challenge can be verified once, so the command asks for a new challenge, and renames its fields to those of the schema.
   const { title, query } = partsOf(CAPTCHA);
   const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
   const wrap = `s/.*/{"query":${JSON.stringify(query)},"variables":{"input":&}}/`;

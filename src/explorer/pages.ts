@@ -15,7 +15,7 @@ export function createPages(graphqlPath: string, challengeUrl: string, services:
   ]);
 }
 
-/** Apollo Sandbox with these operations in one document, because it opens with one tab only. Without internet, GraphiQL opens. */
+/** Apollo Sandbox. It opens with one tab, so one document has all operations. Without internet, GraphiQL opens instead. */
 export function renderApolloSandbox(operations: readonly Example[]): string {
   const document = operations.map((operation) => operation.document).join('\n\n');
   const variables = Object.assign({}, ...operations.map((operation) => operation.variables));
@@ -43,7 +43,7 @@ export function renderApolloSandbox(operations: readonly Example[]): string {
 </html>`;
 }
 
-/** GraphiQL with a tab for each operation. Its large package is loaded at the first call. @throws if it is not installed */
+/** GraphiQL with a tab for each operation. The first call loads its large package. @throws if the package is not installed */
 export async function renderGraphiql(endpoint: string, operations: readonly Example[]): Promise<string> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const json = (values: object) => JSON.stringify(values, null, 2);
@@ -58,7 +58,7 @@ export async function renderGraphiql(endpoint: string, operations: readonly Exam
   return renderGraphiQL(options).replace('<head>', () => `<head>${STEADY_TABS}${refreshScript(tabs)}`);
 }
 
-/** If its font came late, GraphiQL moves a tab away from under the mouse at the first click, which is lost. */
+/** If its font loads late, GraphiQL moves a tab away from under the mouse during the first click, and the click is lost. */
 const STEADY_TABS = '<style>.graphiql-tab { transform: none !important; }</style>';
 
 /** Gives the tabs of the last visit fresh challenges before GraphiQL restores them. `tabs` contain no `<`. */
