@@ -8,7 +8,7 @@ import type { DeviceMetadataInput } from '../schema.generated.ts';
 /** Path of the one operation (section 4). */
 export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 
-/** The document's name of each metadata key (2.2), by our name. It is the same name in snake case. */
+/** The document's name of each metadata key (2.2), by our name. The document writes the same names in snake case. */
 export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> = forTrustedKeys(
   (key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );
@@ -21,7 +21,7 @@ export const EVENT_TYPE = {
 
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
-/** The document gives web objects no types and allows any further key (2.7). `outcome.ts` bounds them. */
+/** The document gives web objects no types and allows any further key (2.7). `outcome.ts` bounds these objects. */
 const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>>>((given) => {
   const { browser, device, os } = propertiesOf(given);
   return [browser, device, os].every(isObject);
@@ -30,7 +30,7 @@ const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>
 /** The longest list of signals or of errors: some four times the catalogue. */
 const MAX_ITEMS = 200;
 
-/** A list, checked by hand up to its first wrong item: zod makes an issue for each wrong item, and 80,000 issues take 200 ms. */
+/** A list, checked up to its first wrong item: zod makes an issue for each wrong item, and 80,000 issues take 200 ms. */
 const listOf = <Item>(isItem: (given: unknown) => given is Item) =>
   z.custom<Item[]>((given) => Array.isArray(given) && given.length <= MAX_ITEMS && given.every(isItem));
 
@@ -58,7 +58,7 @@ const detail = z.discriminatedUnion('client_type', [
   z.object({ client_type: z.literal('OTHER'), word: z.string(), ip_info: ipInfo }),
 ]);
 
-/** 2.4 to 2.8. `client_type` decides which `device_basic` must follow (2.7); unknown extra fields are dropped. */
+/** The data (2.4 to 2.8). `client_type` decides which `device_basic` must follow (2.7); unknown extra fields are dropped. */
 const data = z.object({
   request_id: z.string().min(1),
   event_id: z.string().min(1),
@@ -67,13 +67,13 @@ const data = z.object({
   detail: z.preprocess(asOther, detail),
 });
 
-/** 2.3 */
+/** The envelope of a success (2.3). */
 export const successEnvelope = z.object({ code: z.literal(200), message: z.string(), data });
 
 const fieldError = z.object({ field: z.string(), reason: z.string(), type: z.string() });
 const fieldErrors = listOf((given): given is WireFieldError => fieldError.safeParse(given).success);
 
-/** 2.10, for a 400: the only status whose details help the caller. */
+/** The envelope of a 400 (2.10), the only status whose details help the caller. */
 export const invalidRequestEnvelope = z.object({
   code: z.literal(400),
   message: z.string(),

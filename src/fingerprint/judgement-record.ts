@@ -4,13 +4,13 @@ import { isRfc3339 } from '../runtime/rfc3339.ts';
 import type { DeviceJudgement, Signal } from '../schema.generated.ts';
 import { type JudgedDevice, toSignal } from './outcome.ts';
 
-/** Sealed judgements must open for years, so a changed record is a version beside this one, with texts in `test/fixtures`. */
+/** Sealed judgements must open for years, so a changed record is a new version beside version 1, with texts in `test/fixtures`. */
 
-/** The content of a judgement. It has neither the token nor the metadata. */
+/** The content of a judgement, without the token and the metadata. */
 export type Judgement = Omit<DeviceJudgement, 'sealed' | 'device' | 'ipInfo' | 'deviceBasic' | 'signals'> &
   Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
 
-/** The catalogue of version 1, which never changes. A record abbreviates a signal with these values to its name. */
+/** The catalogue of version 1, which never changes. For a signal with these values, a record has only the name. */
 const SIGNALS_OF_VERSION_1 = {
   'HIGH 0.6': 'IP_MALICIOUS_ATTACK',
   'HIGH 0.8':
@@ -32,25 +32,25 @@ const SIGNALS_OF_VERSION_1 = {
 
 const text = z.string();
 const level = z.enum(['LOW', 'MEDIUM', 'HIGH']);
-const withBoth = z.tuple([text, level, z.number().min(0).max(1)]);
+const fullSignal = z.tuple([text, level, z.number().min(0).max(1)]);
 
 /** The rows of this catalogue, by name. */
-const BY_NAME: ReadonlyMap<unknown, z.infer<typeof withBoth>> = new Map(
+const BY_NAME: ReadonlyMap<unknown, z.infer<typeof fullSignal>> = new Map(
   Object.entries(SIGNALS_OF_VERSION_1).flatMap(([group, names]) => {
     const [rank, confidence] = group.split(' ');
-    return names.split(' ').map((code) => [code, withBoth.parse([code, rank, Number(confidence)])]);
+    return names.split(' ').map((code) => [code, fullSignal.parse([code, rank, Number(confidence)])]);
   }),
 );
 
-const name = text.nullable().default(null);
+const textOrNull = text.nullable().default(null);
 const additional = z.record(text, z.unknown()).nullable().default(null);
 
 const version1 = z.strictObject({
   v: z.literal(1),
   /** When the device was judged. */
   at: text.refine(isRfc3339),
-  subject: name,
-  event: name,
+  subject: textOrNull,
+  event: textOrNull,
   /** The public key. */
   pk: text,
   /** The request id, the event id, the version of the method and the device id. */
@@ -62,12 +62,12 @@ const version1 = z.strictObject({
   mobile: z.tuple([text.nullable(), text.nullable(), text, text]).optional(),
   web: z
     .strictObject({
-      browser: z.strictObject({ name, version: name, major: name, additional }),
-      device: z.strictObject({ model: name, vendor: name, additional }),
-      os: z.strictObject({ name, version: name, additional }),
+      browser: z.strictObject({ name: textOrNull, version: textOrNull, major: textOrNull, additional }),
+      device: z.strictObject({ model: textOrNull, vendor: textOrNull, additional }),
+      os: z.strictObject({ name: textOrNull, version: textOrNull, additional }),
     })
     .optional(),
-  signals: z.array(z.preprocess((given) => BY_NAME.get(given) ?? given, withBoth)),
+  signals: z.array(z.preprocess((given) => BY_NAME.get(given) ?? given, fullSignal)),
   /** The action, the rule and the policy of the decision. */
   decision: z.tuple([z.enum(['ALLOW', 'CHALLENGE', 'DENY']), text, text]).optional(),
 });
@@ -116,7 +116,7 @@ export function readRecord(record: string): Judgement | undefined {
   };
 }
 
-function writeSignal({ name, level, confidence }: Signal): string | z.infer<typeof withBoth> {
+function writeSignal({ name, level, confidence }: Signal): string | z.infer<typeof fullSignal> {
   const [, usualLevel, usualConfidence] = BY_NAME.get(name) ?? [];
   return level === usualLevel && confidence === usualConfidence ? name : [name, level, confidence];
 }

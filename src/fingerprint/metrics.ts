@@ -33,7 +33,7 @@ export function createFingerprintMetrics(
     const isAddress = key === 'ipAddrV4' || key === 'ipAddrV6';
     if (headers[key] || (isAddress && headers.ipAddr)) recordDroppedMetadata(key, 0);
   }
-  /** Signals since the last scrape. Each scrape adds them up, because a counter builds a key from its labels at each increment. */
+  /** Signals since the last scrape. The next scrape adds them to the counter, which builds a key from labels at each increment. */
   const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
   onCollect(() => {
     for (const [code, levels] of counted)
@@ -49,7 +49,7 @@ export function createFingerprintMetrics(
   return {
     recordLookup: () => lookups.inc(),
     recordSentCall: () => calls.inc(),
-    /** A signal of a judgement; without a code if the catalogue does not have it. */
+    /** Counts a signal of a judgement. Its code is null if the catalogue lacks the signal. */
     recordSignal: ({ code, level }: Pick<Signal, 'code' | 'level'>) => {
       const levels = counted.get(code ?? 'unknown') ?? {};
       levels[level] = (levels[level] ?? 0) + 1;
@@ -58,7 +58,7 @@ export function createFingerprintMetrics(
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
     recordShortenedReport: () => shortened.inc(),
     recordDecision,
-    /** Begins the series of each rule of the policy in use at 0, like those of the keys above. */
+    /** Begins the series of each rule in use at 0, for the reason above. */
     watchPolicy: (rules: () => readonly { decision: DeviceRiskDecision; isShadow: boolean }[]) =>
       onCollect(() => {
         for (const { decision, isShadow } of rules())

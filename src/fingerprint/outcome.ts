@@ -45,7 +45,7 @@ type Difference = readonly [kind: Drift, word?: string];
 export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 
-/** The outcome of a response (document, 2 and 7), and how many values it leaves out. @throws DeviceTrustError, an UPSTREAM code */
+/** The outcome of a response (document, 2 and 7), and the number of values left out. @throws DeviceTrustError, an UPSTREAM code */
 export function toOutcome(
   request: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
@@ -68,7 +68,7 @@ export function toOutcome(
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${request.account.id}${message}`;
-    // A response without an envelope may come from a firewall, which a bot can provoke. Our own probe finds a mistake of ours.
+    // A response without an envelope may come from a firewall, which a bot can provoke. Our probe finds a mistake of ours.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented, but a later request may succeed.
@@ -144,7 +144,7 @@ function toDeviceBasic(detail: FingerprintData['detail'], report: Report): Judge
   if (detail.client_type === 'OTHER') return null;
   if (detail.client_type === 'Web/H5') {
     const { browser, device, os } = detail.device_basic;
-    // Fields of the graph are read before other values, which would otherwise use up the bytes of the report.
+    // Fields of the graph are read first, so that other values do not use up the bytes of the report.
     const [ofBrowser, ofDevice, ofOs] = [
       pick(browser, ['name', 'version', 'major'], report),
       pick(device, ['model', 'vendor'], report),

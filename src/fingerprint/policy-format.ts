@@ -12,13 +12,13 @@ import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 /** The `rule` of a decision without a matching rule. No rule can have this id. */
 export const OTHERWISE = 'otherwise';
 
-/** Several times the size of the largest policy. A file is checked between requests, so it must not take long. */
+/** Several times the size of the largest policy. A file is checked between requests, so the check must not take long. */
 const MAX_CHARACTERS = 262_144;
 const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
-// A schema's message is its expectation, or for an unknown key the list of known keys. `messagesFor` makes sentences of messages.
+// A schema's message says what is expected, or for an unknown key lists the known keys. `messagesFor` makes sentences of messages.
 // A policy's id is a hash of the output. So equal policies need equal output: keys in a fixed order, sorted lists, no defaults.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>
@@ -80,13 +80,13 @@ const policySchema = objectOf('an object with rules and otherwise', {
 /** The conditions of a rule, all of which must hold. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
-/** The content of a policy in a text of JSON. @throws ConfigError with every mistake at once */
+/** Reads the content of a policy from JSON. @throws ConfigError with every mistake at once */
 export function readContent(text: string): z.output<typeof policySchema> {
   if (text.length > MAX_CHARACTERS)
     throw new ConfigError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
   const { json, repeatedKeys } = jsonIn(text);
   const { data, error } = policySchema.safeParse(json, { reportInput: true });
-  const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
+  const ids = anyIds.safeParse(json).data?.rules.map(({ id }) => id) ?? [];
   const mistakes = error?.issues.flatMap((issue) => messagesFor(issue, ids)) ?? [];
   // Each sentence once, because one value can fail several checks.
   const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
@@ -99,13 +99,13 @@ function jsonIn(text: string) {
   try {
     return readJson(text);
   } catch (error) {
-    // The rest of the message quotes the text, which is a secret if the path is that of another file.
+    // The rest of the message quotes the text, which is a secret if the path leads to a file of secrets.
     const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
     throw new ConfigError([`expected JSON, but got a text that is not JSON${where}.`]);
   }
 }
 
-/** The sentences about one mistake: one for each key that is unknown. */
+/** The sentences about an issue: one sentence, or one for each unknown key. */
 function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
   const { message, input } = issue;
   const where = locationOf(issue.path, ids);
@@ -114,7 +114,7 @@ function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] 
   return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
 }
 
-/** The place of a mistake: its rule by id, or by position from 1 on if the id is invalid or repeated, and its key. */
+/** The place of a mistake: the key, and the rule by id, or by position from 1 if the id is invalid or repeats an earlier id. */
 function locationOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
   if (typeof at !== 'number') return first === undefined ? '' : `${String(first)}: `;
   const key = others.filter((part) => typeof part === 'string').join('.');

@@ -16,21 +16,21 @@ export interface Device {
   readonly eventType: string | undefined;
 }
 
-const NEWER = { code: null, confidence: 1, effect: null };
+const UNDOCUMENTED = { code: null, confidence: 1, effect: null };
 const SIGNALS: readonly PolicySignal[] = [
   ...SIGNAL_CATALOGUE.map((row) => ({ ...row, name: row.code })),
-  ...LEVELS.map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
+  ...LEVELS.map((level) => ({ ...UNDOCUMENTED, name: `(not documented, ${level})`, level })),
 ];
 
-/** The rules of a policy and its decisions. The first line names the `source`, and repeats `flaws`: signs of a mistake. */
+/** The rules of a policy and its decisions. `flaws` are signs of a mistake. The first line names the source and all flaws. */
 export function describe(policy: RiskPolicy, source: string): { readonly lines: string[]; readonly flaws: string[] } {
   const { id, rules, otherwise } = policy;
   const acted = new Set<string>();
   const actions = new Set<string>();
   const decisions = combinationsFor(policy).flatMap((signals) => {
     const { size } = acted;
-    const outcomes = outcomesOf(casesOf(rules), (one) => {
-      const decision = cellsOf(policy, { ...one, signals }, acted);
+    const outcomes = outcomesOf(casesOf(rules), (tried) => {
+      const decision = cellsOf(policy, { ...tried, signals }, acted);
       actions.add(decision[0]);
       return decision;
     });
@@ -66,14 +66,14 @@ export function explain(policy: RiskPolicy, device: Device): string[] {
     const input = { ...device, clientType };
     const { action, rule } = decide(policy, input);
     const at = policy.rules.findIndex(({ decision }) => decision.rule === rule);
-    const before = policy.rules.slice(0, at < 0 ? policy.rules.length : at).map((one) => {
-      const why = matches(one, input) ? 'matches, and is only counted (shadow)' : whyNot(one, input);
-      return `  ${one.decision.rule}: ${why}`;
+    const before = policy.rules.slice(0, at < 0 ? policy.rules.length : at).map((earlier) => {
+      const why = matches(earlier, input) ? 'matches, and is only counted (shadow)' : whyNot(earlier, input);
+      return `  ${earlier.decision.rule}: ${why}`;
     });
     return [`${action} by ${rule}. Before it:`, ...(before.length > 0 ? before : ['  no rule'])].join('\n');
   });
   if (new Set(answers).size === 1) return [`${device.name}: ${answers[0]}`];
-  return answers.map((one, at) => `${device.name} ${clients[at]}: ${one}`);
+  return answers.map((answer, at) => `${device.name} ${clients[at]}: ${answer}`);
 }
 
 /** The conditions of a rule that do not hold. */
@@ -82,7 +82,7 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
   if (when.clientType && !when.clientType.includes(clientType)) reasons.push(`clientType is ${clientType}`);
   if (when.eventType && !(eventType !== undefined && when.eventType.includes(eventType)))
     reasons.push(`eventType is ${eventType ?? 'not given'}`);
-  const excluded = signals.filter(({ code }) => when.noneOf?.some((one) => one === code));
+  const excluded = signals.filter(({ code }) => when.noneOf?.some((banned) => banned === code));
   if (excluded.length > 0) reasons.push(`noneOf: it has ${nameOf(excluded)}`);
   const counted = signals.filter((signal) => counts(when, signal));
   if (new Set(counted.map(({ name }) => name)).size < needs) {
@@ -99,22 +99,22 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
 export function summaryTable(policy: RiskPolicy, devices: readonly Device[]): string[] {
   const rows = devices.flatMap(({ name, signals, clientType: client, eventType }) => {
     const cases = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
-    return outcomesOf(cases, (one) => cellsOf(policy, { ...one, signals })).map((cells) => [name, ...cells]);
+    return outcomesOf(cases, (tried) => cellsOf(policy, { ...tried, signals })).map((cells) => [name, ...cells]);
   });
   return table([['device', ...DECISION], ...rows]);
 }
 
-/** The combinations about which two policies decide differently. */
+/** The combinations of signals about which two policies decide differently. */
 export function differences(policy: RiskPolicy, other: RiskPolicy, path: string): string[] {
   const both = [policy, other];
   const cases = casesOf(both.flatMap(({ rules }) => rules));
   const tried = new Map(both.flatMap(combinationsFor).map((signals) => [nameOf(signals), signals]));
   const rows = [...tried].flatMap(([name, signals]) => {
-    const decisionIn = (one: Case, each: RiskPolicy) => {
-      const { action, rule } = decide(each, { ...one, signals });
+    const decisionBy = (tried: Case, each: RiskPolicy) => {
+      const { action, rule } = decide(each, { ...tried, signals });
       return `${action} ${rule}`;
     };
-    const outcomes = outcomesOf(cases, (one) => both.map((each) => decisionIn(one, each)));
+    const outcomes = outcomesOf(cases, (tried) => both.map((each) => decisionBy(tried, each)));
     return outcomes.filter(([now, then]) => now !== then).map((cells) => [name, ...cells]);
   });
   if (rows.length === 0) return [`${path} decides the same about everything that was tried.`];
@@ -122,12 +122,12 @@ export function differences(policy: RiskPolicy, other: RiskPolicy, path: string)
   return [head, '', ...table([['signals', 'now', 'then', 'for'], ...rows])];
 }
 
-/** The combinations to try: no signal, each signal alone, and for a rule that needs n > 1 signals, n of those that it counts. */
+/** The combinations to try: no signal, each signal alone, and for a rule that needs n > 1 signals, n signals that it counts. */
 function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
   const larger = rules.flatMap(({ when, needs }, at) => {
     if (needs < 2) return [];
     const own = SIGNALS.filter((signal) => counts(when, signal) && !when.noneOf?.some((code) => code === signal.code));
-    // Signals that an earlier rule decides alone come last, so that some combinations are without such signals.
+    // Signals that alone match an earlier rule come last, so that some combinations are without such signals.
     const previous = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
     const isDecided = (signal: PolicySignal) => previous.some((earlier) => counts(earlier.when, signal));
     const ordered = [...own.filter((signal) => !isDecided(signal)), ...own.filter(isDecided)];
@@ -156,8 +156,8 @@ function cellsOf(policy: RiskPolicy, input: PolicyInput, acted = new Set<string>
 }
 
 /** Each different decision, as cells, with the cases in which it is made. */
-function outcomesOf(cases: readonly Case[], cellsIn: (one: Case) => string[]): string[][] {
-  const groups = Map.groupBy(cases, (one) => cellsIn(one).join('\n'));
+function outcomesOf(cases: readonly Case[], cellsIn: (tried: Case) => string[]): string[][] {
+  const groups = Map.groupBy(cases, (tried) => cellsIn(tried).join('\n'));
   const named = ({ clientType, eventType = 'other' }: Case) => `${clientType} ${eventType}`;
   return [...groups].map(([key, some]) => [...key.split('\n'), groups.size === 1 ? 'all' : some.map(named).join(', ')]);
 }

@@ -8,12 +8,12 @@ import type { FingerprintMetrics } from './metrics.ts';
 import { type Condition, OTHERWISE, readContent } from './policy-format.ts';
 import { isAtLeast } from './signal-catalogue.ts';
 
-/** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
+/** A risk policy: an ordered table of rules. The first rule that matches decides. schema/README.md explains the table. */
 
 export interface RiskPolicy {
-  /** The first 12 hexadecimal digits of the SHA-256 of its content, whatever the order of keys and spaces in its file. */
+  /** The first 12 hexadecimal digits of the SHA-256 of `text`. The order of keys and the spaces in the file do not matter. */
   readonly id: string;
-  /** Its content as JSON, for the log. */
+  /** The content as JSON, for the log. */
   readonly text: string;
   readonly rules: readonly Rule[];
   readonly otherwise: DeviceRiskDecision;
@@ -21,7 +21,7 @@ export interface RiskPolicy {
 
 export interface Rule {
   readonly when: Condition;
-  /** The number of different signals that have to count: `atLeast`, by default 1, or 0 without a key that selects signals. */
+  /** The number of different signals that must count: `atLeast`; by default 1, or 0 if no key of `when` selects signals. */
   readonly needs: number;
   readonly isShadow: boolean;
   readonly decision: DeviceRiskDecision;
@@ -37,7 +37,7 @@ export interface PolicyInput {
 
 export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence' | 'effect'>;
 
-/** The policy in a file, which messages call `name`. @throws ConfigError with every mistake at once */
+/** Reads a policy from a file, which messages call `name`. @throws ConfigError with every mistake at once */
 export function loadPolicy(path: string, name: string): RiskPolicy {
   try {
     return parsePolicy(textOf(path));
@@ -55,7 +55,7 @@ function textOf(path: string): string {
   }
 }
 
-/** The policy in a text of JSON. @throws ConfigError with every mistake at once */
+/** Reads a policy from JSON. @throws ConfigError with every mistake at once */
 export function parsePolicy(json: string): RiskPolicy {
   const { rules, otherwise } = readContent(json);
   const text = JSON.stringify({ rules, otherwise });
@@ -73,7 +73,7 @@ export function parsePolicy(json: string): RiskPolicy {
   };
 }
 
-/** The decision of the first rule that matches. `onShadow` gets the decisions of shadow rules that match before it. */
+/** The decision of the first matching rule that is no shadow. `onShadow` gets the decisions of matching shadow rules before it. */
 export function decide(
   policy: RiskPolicy,
   input: PolicyInput,
@@ -123,7 +123,7 @@ export class PolicyInUse {
     metrics.watchPolicy(() => [...this.current.rules, { decision: this.current.otherwise, isShadow: false }]);
   }
 
-  /** Decides about a device by a policy that is, or was, in use. Records this decision and the decisions of shadow rules. */
+  /** Decides about a device by a policy that is or was in use. Records the decision and those of shadow rules. */
   decide(policy: RiskPolicy, device: PolicyInput, operation: Pick<Operation, 'recordDecision'>): DeviceRiskDecision {
     // Callers choose the event: only a word of the policy may become a label.
     const eventType = policy.rules.flatMap(({ when }) => when.eventType ?? []).find((one) => one === device.eventType);

@@ -37,7 +37,7 @@ export function toRequest(args: QueryDeviceFingerprintArgs, applications: Pick<U
   const account = applications.find(args.publicKey);
   if (!account)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
-  // The risk policy and the record of a judgement have the event type too.
+  // The risk policy and the record of a judgement use the event type too. Empty means none.
   const eventType = args.eventType || undefined;
   if (eventType && !EVENT_TYPE.pattern.test(eventType))
     throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');
@@ -48,7 +48,7 @@ export function toRequest(args: QueryDeviceFingerprintArgs, applications: Pick<U
 
 export type FingerprintRequest = Readonly<ReturnType<typeof toRequest>>;
 
-/** The body (2.1), its keys in a fixed order; null and empty are left out, so that equal requests share a call. */
+/** The body (2.1). The order of keys is fixed, and null and empty values are left out, so that equal requests share a call. */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);
   return JSON.stringify({
@@ -77,7 +77,7 @@ function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
 function withSortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedKeys);
   if (!isObject(value)) return value;
-  // Without a prototype it is a dictionary, so V8 makes no shape for each of a caller's 27,000 objects.
+  // V8 keeps an object without a prototype as a dictionary, so it makes no shape for each of a caller's 27,000 objects.
   const sorted: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort()) sorted[key] = withSortedKeys(value[key]);
   return sorted;

@@ -29,7 +29,7 @@ export interface FingerprintParts {
   readonly metrics: Pick<FingerprintMetrics, 'recordLookup' | 'recordDroppedMetadata'>;
 }
 
-/** Looks up, decides about and judges the devices of one GraphQL request, each of them once. */
+/** Looks up, decides about and judges the devices of one GraphQL request, each device once. */
 export class DeviceRequest {
   readonly #parts: FingerprintParts;
   readonly #context: RequestContext;
@@ -118,7 +118,7 @@ export class DeviceRequest {
     const device = this.#devices.get(judgement);
     if (!device) return judgement.sealed;
     const known = this.#sealed.get(judgement);
-    // An error is kept too, because one request can select it under hundreds of aliases.
+    // An error is kept too, because one request can select `sealed` under hundreds of aliases.
     const sealed =
       known ?? this.#parts.judgements.seal(judgementOf(device, this.#context.caller.subject, this.decide(device)));
     this.#sealed.set(judgement, sealed);
@@ -140,10 +140,10 @@ export const fingerprintResolvers: Resolvers<RequestContext> = {
     __resolveReference: async (reference, context) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
-      // Only the keys are used: nobody has checked the other fields, and the trusted headers are about the viewer, not the device.
+      // Only the keys count: nobody has checked the other fields, and the trusted headers describe the viewer, not the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const outcome = await devicesOf(context).lookUp({ token, publicKey });
-      // A reference has no union for a rejection.
+      // A reference resolves to a DeviceFingerprint, not to a union with a rejection.
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },

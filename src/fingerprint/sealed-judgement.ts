@@ -15,14 +15,14 @@ export function newSealingKey() {
   return { kty: 'oct' as const, k: randomBytes(32).toString('base64url'), kid };
 }
 
-/** The longest sealed text, in bytes. Judgements have some 800, and a body has room for 60 of the longest by default. */
+/** The longest sealed text, in bytes. A judgement has some 800. By default a body has room for 60 judgements of this length. */
 const MAX_BYTES = 8_192;
-/** The longest text that is opened, in characters. Releases up to 0.4.0 sealed texts of this length, which are kept for years. */
+/** The longest text that is opened, in characters. Releases up to 0.4.0 sealed texts of this length, and services keep them. */
 const MAX_OPENED_CHARACTERS = 262_144;
 
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
-/** Seals judgements, and opens sealed ones. */
+/** Seals judgements, and opens sealed judgements. */
 export class Judgements {
   readonly #metrics: Pick<FingerprintMetrics, 'recordJudgement'>;
   /** Keyed by JWE protected header. The first key seals, and all keys open. */
@@ -60,7 +60,7 @@ export class Judgements {
     return text;
   }
 
-  /** Opens a text that a current key has sealed. Throws JUDGEMENT_UNREADABLE for anything else, NOT_CONFIGURED without a key. */
+  /** Opens a text that a current key has sealed. @throws JUDGEMENT_UNREADABLE for any other text, NOT_CONFIGURED without a key */
   open(sealed: string): DeviceJudgement {
     if (!this.hasKeys) throw noSealingKeys();
     const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, this.#keys);
@@ -83,7 +83,7 @@ export function judgementOf(
 }
 
 // A sealed judgement is a JWE in compact form (RFC 7516, section 7.1): A256KW wraps a fresh content key (RFC 3394), and A256GCM
-// encrypts with it. `jose` takes five to seven times as long, and a request may open hundreds of JWEs. The tests compare the two.
+// encrypts with that key. `jose` takes five to seven times as long, and a request may open hundreds of JWEs. Tests compare both.
 
 const WRAP_IV = Buffer.alloc(8, 0xa6); // RFC 3394, section 2.2.3.1
 const AUTH_TAG = { authTagLength: 16 };

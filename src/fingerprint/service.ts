@@ -24,7 +24,7 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
   readonly maxUpstreamCalls: number;
   readonly #log: StartOptions['shared']['log'];
   /** The drifts that the log has named. */
-  readonly #named = new Set<string>();
+  readonly #namedDrifts = new Set<string>();
 
   constructor({ settings, file: policy = DEFAULT_POLICY, shared, registry }: StartOptions<Rows, RiskPolicy>) {
     const metrics = createFingerprintMetrics(registry, settings.trustedHeaders?.metadata);
@@ -58,10 +58,10 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
 
   /** Looks up one token, and counts its signals. @throws see `UpstreamClient.call` */
   async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
-    // The service would reject it (document, section 8), at the price of a call.
+    // The service would reject an empty token (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
-    // Each documented outcome shows that the service works. `toOutcome` throws for all others.
+    // Each documented outcome shows that the service works. `toOutcome` throws for any other response.
     const { outcome, leftOut, differences } = await this.upstream.call({ account, body, scope }, (response) => ({
       result: toOutcome(request, response, Date.now()),
       evidence: 'well',
@@ -73,7 +73,8 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
       this.#log.warn({ requestId, account: account.id, flaws }, 'device report truncated');
     }
     for (const [kind, word] of differences) this.#recordDrift(kind, word);
-    if (outcome.__typename === 'DeviceFingerprint') for (const one of outcome.signals) this.metrics.recordSignal(one);
+    if (outcome.__typename === 'DeviceFingerprint')
+      for (const signal of outcome.signals) this.metrics.recordSignal(signal);
     return outcome;
   }
 
@@ -82,8 +83,8 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
     this.metrics.recordDrift(kind);
     // The word is part of the cause, so the repeat limit counts each word separately.
     const cause = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
-    if (word === undefined || this.#named.has(cause) || this.#named.size >= MAX_NAMED) return;
-    this.#named.add(cause);
+    if (word === undefined || this.#namedDrifts.has(cause) || this.#namedDrifts.size >= MAX_NAMED_DRIFTS) return;
+    this.#namedDrifts.add(cause);
     this.#log.warn({ cause }, 'the fingerprint service sent an undocumented value');
   }
 }
@@ -95,7 +96,7 @@ const applicationsOf = (settings: FingerprintSettings) =>
 
 /** A word in the form of the document's words. No other word is kept or logged. */
 const PLAIN_WORD = /^[\w/.-]{1,48}$/;
-const MAX_NAMED = 64;
+const MAX_NAMED_DRIFTS = 64;
 
 const EMPTY_TOKEN = {
   field: 'device_token',

@@ -17,7 +17,7 @@ const applications = secretList(
 
 const MAX_SEALING_KEYS = 16;
 const sealingKey = jwkOf('A256KW', 'enc', ['wrapKey', 'unwrapKey'], { kty: oneOf(['oct']), k: bytes, kid: identifier });
-/** Keys that seal judgements. No two have the same `k` either: an old `k` under a new `kid` would look like a rotation. */
+/** Keys that seal judgements. Each key has its own `k` too: an old `k` under a new `kid` would look like a rotation. */
 const sealingKeys = secretList(
   `a JSON list of 1 to ${MAX_SEALING_KEYS} keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k`,
   listOf(sealingKey, 'kid', 'k').refine((keys) => keys.length <= MAX_SEALING_KEYS, {
