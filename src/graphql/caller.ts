@@ -2,7 +2,7 @@ import type { Holder } from '../runtime/shares.ts';
 
 /** The caller of a request: the router or a service, and the person behind it. */
 export interface Caller extends Holder {
-  /** The person behind the request, from the trusted header; undefined without one. */
+  /** The person behind the request; undefined if no trusted header names one. */
   readonly subject: string | undefined;
   /** Undefined if scopes are not enforced. */
   readonly scopes: ReadonlySet<string> | undefined;
@@ -12,10 +12,10 @@ export interface Caller extends Holder {
   readonly requester: Requester;
 }
 
-/** `anonymous`: the header that names the requester is missing; `untracked`: none is configured. */
+/** `anonymous`: the header that names the requester is missing; `untracked`: no such header is configured. */
 export interface Requester {
   readonly kind: 'person' | 'network' | 'anonymous' | 'untracked';
-  /** Distinguishes it from others of its kind; empty for `anonymous` and `untracked`. */
+  /** Distinguishes the requesters of one kind; empty for `anonymous` and `untracked`. */
   readonly id: string;
 }
 

@@ -10,7 +10,7 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
-/** Compiling blocks for 60 µs a field, and the code takes 1.5 KB for each. All fields of a reference cost 107. */
+/** Compiling blocks for 60 µs a field, and the code takes 1.5 KB a field. All fields of a reference cost 107. */
 const MAX_COST = 250;
 const MAX_CHARACTERS = 8_192;
 
@@ -21,9 +21,9 @@ interface Candidate {
 }
 
 /**
- * Would graphql-jit answer this operation as graphql-js does? Yes, for the plain operations that routers send, which have
+ * Would graphql-jit answer this operation as graphql-js does? Yes for the plain operations that routers send. They have
  *
- * - one root field: of several fields that set their parent to null, graphql-js reports the first, and graphql-jit all;
+ * - one root field: if several fields set their parent to null, graphql-js reports the first, and graphql-jit all of them;
  * - no directive: graphql-jit answers with the fields in another order;
  * - no default of a variable: a wrong default shows only while the operation is executed;
  * - no text, list or object as a literal, and no unknown enum value: graphql-jit writes literals into its code, where a
@@ -80,11 +80,12 @@ export function compile(schema: GraphQLSchema, { document, definition }: Candida
   return isCompiledQuery(compiled) ? compiled.query : undefined;
 }
 
-const known = new WeakMap<GraphQLSchema, GraphQLSchema>();
+const convertedSchemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
 function mutationsAsQueries(schema: GraphQLSchema): GraphQLSchema {
-  const made =
-    known.get(schema) ?? new GraphQLSchema({ ...schema.toConfig(), query: schema.getMutationType(), mutation: null });
-  known.set(schema, made);
-  return made;
+  const converted =
+    convertedSchemas.get(schema) ??
+    new GraphQLSchema({ ...schema.toConfig(), query: schema.getMutationType(), mutation: null });
+  convertedSchemas.set(schema, converted);
+  return converted;
 }

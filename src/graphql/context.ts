@@ -27,7 +27,7 @@ export class RequestContext {
     this.slices = slices;
   }
 
-  /** The part of a slice in this request, which is made when a resolver first asks for it. */
+  /** The part of a slice in this request, made at the first call. */
   partOf(slice: string): object {
     const part = this.parts[slice] ?? this.slices.get(slice)?.forRequest(this);
     if (!part) throw new Error(`expected a slice that is on, but got ${slice}`);
@@ -35,7 +35,7 @@ export class RequestContext {
     return part;
   }
 
-  /** May the caller read data with the tag `risk`? Then the log names the person. */
+  /** May the caller read data with the tag `risk`? If so, the log names the person. */
   mayReadRisk(): boolean {
     const { scopes, subject } = this.caller;
     if (scopes !== undefined && !scopes.has(RISK_SCOPE)) return false;
@@ -43,7 +43,7 @@ export class RequestContext {
     return true;
   }
 
-  /** Refuses a field. The first 100 refusals throw an error; later ones return null. The 100th message says so. */
+  /** Refuses a field. The first 100 refusals throw an error, and the 100th error says that later refusals only return null. */
   refuseField(makeError: () => DeviceTrustError): null {
     this.refused.fields += 1;
     if (this.refused.fields > MAX_REFUSED_FIELDS) return null;

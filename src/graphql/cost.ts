@@ -31,12 +31,12 @@ export class CostBudget {
     this.max = max;
   }
 
-  /** Does the request cost more than it may? Then its answer is dropped. */
+  /** Does the request cost more than it may? If so, its answer is dropped. */
   get isOverspent(): boolean {
     return this.spent > this.max;
   }
 
-  /** May this answer be serialised? That is the expensive part. */
+  /** May this answer be serialised? Serialising is the expensive part. */
   allows(answer: unknown): boolean {
     const limit = this.max / COST_IN_ANSWER;
     const least = sizeOf(answer, CHARACTERS_PER_UNIT, 1, limit);
@@ -46,7 +46,7 @@ export class CostBudget {
   }
 }
 
-/** The cost of a value of the answer, and of 16 characters of its texts and keys. 1,000 references have 250,000 such units. */
+/** The cost of a unit of the answer: a value, or 16 characters of its texts and keys. 1,000 references have 250,000 units. */
 const COST_IN_ANSWER = 0.45;
 
 /** The most characters that JSON writes for one character, such as a control character. */
@@ -65,22 +65,22 @@ interface VariableCost {
   readonly name: string;
   /** The value if the request sends none. */
   readonly fallback: unknown;
-  /** The number of arguments of root fields that use the variable. Each costs the size of the value. */
+  /** The number of uses in arguments of root fields. Each use costs the size of the value. */
   uses: number;
-  /** The number of fields that resolve the variable as a list of entity references. */
+  /** The number of `_entities` fields that resolve the variable as their list of references. */
   lists: number;
-  /** The cost of one reference in all of these fields together. */
+  /** The cost of one reference in all `_entities` fields together. */
   perReference: number;
 }
 
 /**
  * The cost of an operation of a valid document, which is the sum of
  *
- * - 1 for a selected field, although `@skip` may leave it out;
- * - 1 for each object of a list, which has the size that `@listSize` assumes;
+ * - 1 for a selected field, even if `@skip` leaves it out;
+ * - 1 for each object of a list of the size that `@listSize` assumes;
  * - for a variable in an argument of a root field, 1 for each value and every 16 characters, 4 for each object but a reference.
  *
- * Of the types of a union or an interface, the most expensive one counts.
+ * Of the types of a union or an interface, the most expensive type counts.
  */
 export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectType, info: DocumentInfo): OperationCost {
   const variables = new Map<string, VariableCost>();
@@ -122,7 +122,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
 /** Characters of a caller's text that cost as much as one value. */
 const CHARACTERS_PER_UNIT = 16;
 
-/** The cost of an object in a caller's value: V8 makes a shape for a new order of keys, once to parse it and once to copy it. */
+/** The cost of an object in a caller's value: for a new order of keys, V8 makes a shape when it parses and when it copies. */
 const COST_OF_OBJECT = 4;
 
 /** The cost of a request with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit it exceeds */
@@ -180,7 +180,7 @@ function costOfField(node: FieldNode, parent: GraphQLObjectType, info: DocumentI
   return 1 + size * costOfItem(node, parent, info);
 }
 
-/** The cost of one object that a field returns. Of several possible types the most expensive one counts. */
+/** The cost of one object that a field returns. The most expensive possible type counts. */
 function costOfItem(node: FieldNode, parent: GraphQLObjectType, info: DocumentInfo): number {
   const { selectionSet } = node;
   const type = getNamedType(definitionOf(node, parent)?.type);
@@ -189,7 +189,7 @@ function costOfItem(node: FieldNode, parent: GraphQLObjectType, info: DocumentIn
   return 1 + Math.max(0, ...types.map((possible) => costOfSelections(selectionSet, possible, info)));
 }
 
-/** Known costs by selection and type. Without them, fragments that spread each other twice would double the work at each level. */
+/** Known costs by selection and type. Without the map, fragments that spread each other twice would double the work per level. */
 const knownCosts = new WeakMap<SelectionSetNode, Map<GraphQLObjectType, number>>();
 
 function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType, info: DocumentInfo): number {
@@ -201,7 +201,7 @@ function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType,
   return cost;
 }
 
-const META_FIELDS = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((one) => [one.name, one]));
+const META_FIELDS = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
 
 function definitionOf({ name }: FieldNode, parent: GraphQLObjectType): GraphQLField<unknown, unknown> | undefined {
   return parent.getFields()[name.value] ?? META_FIELDS.get(name.value);

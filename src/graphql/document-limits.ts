@@ -1,7 +1,7 @@
 import { Lexer, Source, TokenKind } from 'graphql';
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 
-/** Lexical tokens, after which the parser stops. A selection of all fields has some 300. */
+/** The most lexical tokens that the parser reads. A selection of all fields has some 300. */
 export const MAX_TOKENS = 2_000;
 /** graphql-js counts the lines before each place that an error names, so the time for errors grows with the lines. */
 const MAX_BYTES = 65_536;
@@ -14,7 +14,7 @@ const MAX_SAME_NAME = 200;
 /** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
 const MAX_NAME_LENGTH = 256;
 
-/** Why a document must not be parsed; undefined if it may. */
+/** The reason why a document must not be parsed; undefined if it may be parsed. */
 export function documentViolation(source: string): DeviceTrustError | undefined {
   const violation = (code: ErrorCode, flaw: string) =>
     new DeviceTrustError(code, { message: `The document has ${flaw}.` });

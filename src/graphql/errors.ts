@@ -5,7 +5,7 @@ import type { Operation } from '../observability/operation.ts';
 import { propertiesOf } from '../runtime/json.ts';
 import { expectationOf } from './variables.ts';
 
-/** The errors of an answer. Apollo Server formats those that it finds by `formatError` too. */
+/** The errors of an answer. Apollo Server formats its own errors by `formatError` too. */
 export function toErrors(errors: readonly GraphQLError[]): GraphQLFormattedError[] {
   return errors.map((error) => formatError(error.toJSON(), error));
 }
@@ -36,7 +36,7 @@ export function reportErrors(operation: Operation, errors: readonly Error[]): vo
       if (reported.has(cause)) continue;
       reported.add(cause);
       operation.recordFailure(side);
-      // The catalogue's message, because the log limits repeated warnings by it.
+      // The log limits repeated warnings by their message, so it gets the catalogue's message.
       if (side !== 'caller') log.warn({ requestId, code, internal, field }, ERROR_CATALOGUE[code].message);
     } else {
       const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
@@ -84,7 +84,7 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
   return refused ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
 }
 
-/** The message about a literal of the wrong type. graphql-js's own quotes the literal, unless that is an input object. */
+/** The message about each literal of a wrong type. graphql-js's own message quotes the literal unless it is an input object. */
 const expectations = new WeakMap<ASTNode, string>();
 
 /** Reports no error. It records the expected type of each literal, because a validation error carries only the literal. */

@@ -20,14 +20,14 @@ import { fieldsOf } from './selections.ts';
 import type { CostLimits } from './settings.ts';
 import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
 
-/** An operation of a valid document, with everything that is computed once. */
+/** An operation of a valid document, with everything that is computed once for it. */
 export interface KnownOperation {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
   readonly kind: OperationKind;
   readonly cost: OperationCost;
   readonly variables: readonly DeclaredVariable[];
-  /** How often it was executed. */
+  /** The number of executions. It begins again at 0 beyond MAX_WAITING. */
   uses: number;
   /** The operation as compiled code; undefined if graphql-js executes it. */
   compiled: CompiledQuery['query'] | undefined;
@@ -42,15 +42,15 @@ export interface Answer {
 }
 
 /**
- * The size of the document cache, in characters, with 500 more for the compiled form of each: 250 documents of 500
+ * The size of the document cache, in characters, with 500 more for the compiled form of each document: 250 documents of 500
  * characters. With 3,000 documents of the worst kind, a process held 106 MiB of a heap of 256.
  */
 const MAX_CHARACTERS = 256 * 1024;
 const CHARACTERS_PER_DOCUMENT = 500;
 
-/** Compiling costs a hundred times as much as an execution. */
+/** The execution after which an operation is compiled: compiling costs a hundred times as much as an execution. */
 const COMPILED_AT_USE = 3;
-/** How many documents may wait to be compiled. Beyond that, a document's uses are counted anew. */
+/** The most operations that wait to be compiled. The uses of a further operation are counted anew. */
 const MAX_WAITING = 50;
 
 /** Executes every operation, with or without Apollo Server. */
@@ -62,7 +62,7 @@ export class Execution {
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (_operation, source) => source.length + CHARACTERS_PER_DOCUMENT,
   });
-  /** The number of documents that wait to be compiled, and the end of the last compilation. */
+  /** The number of operations that wait to be compiled, and the end of the last compilation. */
   #waiting = 0;
   #lastCompilation: Promise<unknown> = Promise.resolve();
 
@@ -71,7 +71,7 @@ export class Execution {
     this.#limits = limits;
   }
 
-  /** The operation of a document that was valid before. Undefined if it is new, or has no operation of this name. */
+  /** The operation of a known document. Undefined if the document is new, or its operation has another name. */
   find(source: string, operationName: string | null | undefined): KnownOperation | undefined {
     const found = this.#known.get(source);
     return operationName == null || operationName === found?.kind.name ? found : undefined;
@@ -93,9 +93,9 @@ export class Execution {
     const root = this.#schema.getRootType(type);
     if (!root) throw new Error(`expected an operation that is valid, but got a ${type}`);
     const info = { schema: this.#schema, fragments };
-    const all = new Set(fieldsOf(selectionSet, root, info).map((node) => node.name.value));
+    const rootFields = new Set(fieldsOf(selectionSet, root, info).map((node) => node.name.value));
     // Routers add `__typename`.
-    const [field, ...others] = [...all].filter((one) => !one.startsWith('__'));
+    const [field, ...others] = [...rootFields].filter((fieldName) => !fieldName.startsWith('__'));
     const kind = { type, field: others.length > 0 ? 'several' : (field ?? 'introspection'), name: name?.value };
     const operation = {
       document,
@@ -125,7 +125,7 @@ export class Execution {
     }
   }
 
-  /** Executes an operation that was not refused, and reports its errors. It does not throw. */
+  /** Executes an operation that `check` did not refuse, and reports its errors. Does not throw. */
   async execute(known: KnownOperation, variables: Variables, context: RequestContext): Promise<Answer> {
     const { data, errors } = await this.#run(known, variables, context);
     known.uses += 1;
@@ -138,7 +138,7 @@ export class Execution {
     return { status: 200, result: { errors: formatted, data } };
   }
 
-  /** Compiles an operation once its answer is sent: one in each turn of the event loop. Where graphql-jit fails, graphql-js remains. */
+  /** Compiles an operation once its answer is sent, at most one in each turn of the event loop. If it fails, graphql-js remains. */
   #compileLater(known: KnownOperation): void {
     if (this.#waiting === MAX_WAITING) {
       known.uses = 0;

@@ -2,7 +2,7 @@ import { GraphQLScalarType } from 'graphql';
 import { isObject } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 
-/** The values of our scalars, to complete the sentence "expected …". The value may be personal data, so it is never repeated. */
+/** Completes the sentence "expected …" for each of our scalars. A given value may be personal data, so it is never repeated. */
 export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([
   ['DateTime', 'DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00'],
   ['JSONObject', 'JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53'],
@@ -23,7 +23,7 @@ const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 /** The deepest nesting of a caller's value. */
 const MAX_LEVELS = 32;
 
-/** Takes unsafe keys out of a JSON value, without a copy. @throws TypeError if it nests deeper, or a number fails `isNumber` */
+/** Takes unsafe keys out of a JSON value, without a copy. @throws TypeError beyond `levels`, or if a number fails `isNumber` */
 function clean(value: unknown, levels: number, isNumber: (value: number) => boolean): void {
   if (typeof value === 'number' && !isNumber(value)) throw new TypeError('no number of JSON');
   if (typeof value !== 'object' || value === null) return;

@@ -26,8 +26,8 @@ function printSdlOnce(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Changes the schema so that `_entities` resolves each representation by itself. In @apollo/subgraph's resolver, one of
- * an unknown type makes the whole list fail, and one without a resolver returns the caller's own fields.
+ * Changes the schema so that `_entities` resolves each representation by itself. In @apollo/subgraph's resolver, an unknown type
+ * makes the whole list fail, and a type without a reference resolver returns the caller's own fields.
  */
 function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
@@ -44,7 +44,7 @@ function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     }
     // Safe: a value with a __typename is an object.
     const entity: unknown = await resolve(representation as object, context, info);
-    // The `_Entity` union distinguishes types by this name.
+    // The `_Entity` union distinguishes types by `__typename`.
     return isObject(entity) && !('__typename' in entity) ? { ...entity, __typename } : entity;
   }
 
@@ -55,7 +55,7 @@ function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** The reference resolvers by the name of their type, from where @apollo/subgraph keeps them. */
+/** The reference resolvers by the name of their type. @apollo/subgraph keeps them in the extensions of the type. */
 function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLReferenceResolver<RequestContext>> {
   const resolvers = new Map<unknown, GraphQLReferenceResolver<RequestContext>>();
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {

@@ -15,8 +15,9 @@ import { DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from './context.ts';
 
 /**
- * Everything with the tag `risk` needs the scope `risk:read`: without it such a field, a field of such a type and a
- * reference to it are null with FORBIDDEN. A directive would not do: gateways ignore unknown ones, or refuse the supergraph.
+ * Everything with the tag `risk` needs the scope `risk:read`. Without the scope, a field with the tag, a field of a type with
+ * the tag, and a reference to such a type are null with FORBIDDEN. It is a tag, because gateways ignore an unknown directive or
+ * refuse the supergraph.
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -56,7 +57,7 @@ function restrict(field: GraphQLField<unknown, RequestContext>): void {
     context.mayReadRisk() ? resolve(source, args, context, info) : context.refuseField(forbidden);
 }
 
-/** The reference resolver of a type, which needs the scope if the type does. */
+/** The reference resolver of a type, which checks the scope if the type has the tag. */
 export function restrictReferences(
   type: GraphQLObjectType,
   resolve: GraphQLReferenceResolver<RequestContext>,

@@ -8,7 +8,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** The part of a resolver's `info` that describes its document, which is valid. */
+/** The part of a resolver's `info` that describes its valid document. */
 export type DocumentInfo = Pick<GraphQLResolveInfo, 'schema' | 'fragments'>;
 
 /** The fields that a selection set selects on an object of this type, with fragments expanded. */

@@ -7,7 +7,7 @@ export const COST_VARIABLES = {
   maxCost: { name: 'MAX_COST', ...integer(100, 10_000_000), default: '119000' },
 } as const satisfies Table;
 
-/** The default of `maxCost` lets all fields of 1,000 references through, at 107 each, and 12,000 for their text. It takes some 120 ms. */
+/** The default of `maxCost` lets through all fields of 1,000 references at 107 each, and 12,000 for their text: some 120 ms. */
 export type CostLimits = Values<typeof COST_VARIABLES>;
 
 /** The scope for everything with the tag `risk`. */

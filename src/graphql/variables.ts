@@ -18,10 +18,10 @@ import { DeviceTrustError } from '../errors.ts';
 import { propertiesOf } from '../runtime/json.ts';
 import { SCALAR_EXPECTATIONS } from './scalars.ts';
 
-/** A message names at most this many problems. */
+/** The most problems that a message names. */
 const MAX_PROBLEMS = 5;
 
-/** The check stops at this many: graphql-js makes an error object, with suggestions, for each. */
+/** The problems at which the check stops: graphql-js makes an error object with suggestions for each problem. */
 const MAX_COUNTED = 20;
 
 export interface DeclaredVariable {
@@ -43,7 +43,7 @@ export function dropUndeclared(declared: readonly DeclaredVariable[], variables:
   for (const name of Object.keys(variables)) if (!names.has(name)) delete variables[name];
 }
 
-/** Checks variables: the messages of graphql-js quote values, such as tokens and addresses. @throws BAD_USER_INPUT */
+/** Checks variables in place of graphql-js, whose messages quote values such as tokens and addresses. @throws BAD_USER_INPUT */
 export function checkVariables(declared: readonly DeclaredVariable[], given: Readonly<Record<string, unknown>>): void {
   const problems: string[] = [];
   for (const { name, type, hasDefault } of declared) {
@@ -72,7 +72,7 @@ function toError(problems: readonly string[]): DeviceTrustError {
   return new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${more}.` });
 }
 
-/** Most values are valid, and graphql-js's own check, which decides about all others, takes five times as long. */
+/** A fast check, because most values are valid. graphql-js checks all other values, and takes five times as long. */
 function isCertainlyValid(value: unknown, type: GraphQLInputType): boolean {
   if (isNonNullType(type)) return value != null && isCertainlyValid(value, type.ofType);
   if (value == null) return true;
