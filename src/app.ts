@@ -37,7 +37,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    // Parts of sandbox mode are loaded where they are used.
+    // Live mode does not load the code of sandbox mode.
     const { startSandbox } = config.upstreamMode === 'sandbox' ? await import('./sandbox/server.ts') : {};
     const sandbox = await startSandbox?.({ host: config.sandboxHost, port: config.sandboxPort });
     if (sandbox) closers.push(sandbox.stop);
@@ -70,7 +70,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
         return [slice.name, started];
       }),
     );
-    const all = [...running.values()];
+    const runningSlices = [...running.values()];
     const pages = sandbox && (await import('./explorer/pages.ts'));
     const createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, config.maxCost, running);
     const server = await createServer(schemaOf(slices), createContext, {
@@ -78,8 +78,8 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       telemetry,
       eventLoop,
       explorer: sandbox && pages?.createPages(GRAPHQL_PATH, sandbox.challengeUrl, names),
-      isUpstreamReady: () => all.every(({ upstream }) => upstream.health.isReady),
-      jwks: () => all.map((one) => one.jwks?.()).find((keys) => keys !== undefined),
+      isUpstreamReady: () => runningSlices.every(({ upstream }) => upstream.health.isReady),
+      jwks: () => runningSlices.map((slice) => slice.jwks?.()).find((keys) => keys !== undefined),
       trustsLoopback: sandbox !== undefined,
     });
     settle = server.settle;
@@ -89,11 +89,11 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;
-    const ready = Promise.all(all.map(({ upstream }) => upstream.health.start())).then(() =>
+    const ready = Promise.all(runningSlices.map(({ upstream }) => upstream.health.start())).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
     let inUse = config;
-    /** Replaces all secrets with those of another configuration, except the address of the store. Requests in flight keep theirs. */
+    /** Replaces all secrets but the address of the store by those of another configuration. Requests in flight keep theirs. */
     const rotate = (next: Config) => {
       const isStoreNew = next.quotaStoreUrl !== config.quotaStoreUrl;
       if (isStoreNew)
@@ -101,7 +101,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       const rotated = { ...next, quotaStoreUrl: config.quotaStoreUrl };
       if (isStoreNew && isDeepStrictEqual(rotated, inUse)) return;
       inUse = rotated;
-      for (const one of all) one.rotate(settingsOf(next));
+      for (const slice of runningSlices) slice.rotate(settingsOf(next));
       server.replaceSecrets(next);
       upstreams.replaceCallers(next);
       if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** The side that has to act on an error: the caller, the operator of the upstream service, or our own. */
+/** The side that has to act on an error: the caller, the operator of the upstream service, or our own operator. */
 export type Side = 'caller' | 'upstream' | 'operator';
 
 interface Definition {
@@ -9,7 +9,7 @@ interface Definition {
   readonly retryable: boolean;
   /** For the caller: what happened and what to do. It contains neither internals nor the caller's input. */
   readonly message: string;
-  /** The only slice with this error; undefined if any can have it. */
+  /** The only slice with this error; undefined if any slice can have it. */
   readonly slice?: string;
 }
 
@@ -87,10 +87,10 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 }
 
 /**
- * Details of a failed call on which this subgraph acts:
- * - `outage`: it was not sent, because the service is down.
- * - `pause`: it was not sent, because its account is paused. This is not the service's fault.
- * - `unknown_host`: there is no such host.
+ * The reason for a failed call, if this subgraph acts on the reason:
+ * - `outage`: the call was not sent, because the service is down.
+ * - `pause`: the call was not sent, because its account is paused, which is not the service's fault.
+ * - `unknown_host`: the host of the service does not exist.
  * - `unreadable`: a response has begun, but cannot be read as a whole.
  */
 type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'unreadable';

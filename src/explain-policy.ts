@@ -68,7 +68,7 @@ function parseSignal(word: string): PolicySignal {
   return { ...row, name, confidence: confidence === undefined ? row.confidence : Number(confidence) };
 }
 
-/** A device for each line, or for each judgement at any depth of JSON, whole or a line each. */
+/** A device for each line of SIGNALS, or for each judgement at any depth of JSON, which is the whole text or a line of it. */
 function devicesIn(text: string, json: unknown): Device[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (json !== undefined) return judgementsIn(json);
@@ -84,7 +84,7 @@ function judgementsIn(value: unknown): Device[] {
   const { signals, clientType: client, eventType: event, requestId } = value;
   if (!Array.isArray(signals)) return Object.values(value).flatMap(judgementsIn);
   const clientType = CLIENTS.find((one) => one === client);
-  const known = signals.filter(isObject).map(({ name, code, level, confidence }): PolicySignal => {
+  const judged = signals.filter(isObject).map(({ name, code, level, confidence }): PolicySignal => {
     const row = SIGNALS_BY_NAME.get(String(code ?? name));
     const rank = LEVELS.find((one) => one === level) ?? row?.level;
     if (rank === undefined) throw new UsageError('expected a level of each signal of a judgement, but one has none.');
@@ -92,6 +92,6 @@ function judgementsIn(value: unknown): Device[] {
     const certainty = typeof confidence === 'number' ? confidence : usual;
     return { name: String(name ?? code), code: documented, effect, level: rank, confidence: certainty };
   });
-  const name = `${requestId ?? known.map((one) => one.name).join(',')}`;
-  return [{ name, signals: known, clientType, eventType: typeof event === 'string' ? event : undefined }];
+  const name = `${requestId ?? judged.map((signal) => signal.name).join(',')}`;
+  return [{ name, signals: judged, clientType, eventType: typeof event === 'string' ? event : undefined }];
 }

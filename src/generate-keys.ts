@@ -9,7 +9,7 @@ if (words !== '' && !isEnvFile) {
   process.stderr.write(`expected no argument, or --env for a file that systemd and docker read, but got ${words}\n`);
   process.exit(1);
 }
-// In such a file docker keeps quotes, and systemd drops a line with `export`.
+// In an env file docker keeps quotes, and systemd drops a line with `export`.
 const line = (name: string, value: string) => (isEnvFile ? `${name}=${value}` : `export ${name}='${value}'`);
 
 const attestationKeys = JSON.stringify([generateKey('active'), generateKey('next')]);

@@ -17,8 +17,8 @@ import { SLICES } from './slices.ts';
 
 /** The process: its configuration, its signals and its exit code. */
 
-// Without this flag, a few early requests with many references make V8 allocate in the old heap for the rest of the process. Objects
-// then outlive their request: a collection took five times as long, and a token 1.4 times the CPU.
+// Without this flag, a few early requests with many references make V8 allocate in the old heap for the rest of the process.
+// Objects then outlive their request: a collection took five times as long, and a token 1.4 times the CPU.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 let log: Logger | undefined;
@@ -39,7 +39,7 @@ function fail(event: string, thrown: unknown): never {
   process.exit(1);
 }
 
-// The state after such an error is unknown. A rejection that nothing handles arrives here as well.
+// The state after an uncaught exception is unknown. A rejection that nothing handles arrives here as well.
 process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
 /** npm forwards a signal that the process group has already received: a repeat within this time, in ms, is the same signal. */
@@ -74,7 +74,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-/** The slices that the command line names; all without a name. */
+/** The slices that the command line names, or all slices without arguments. */
 function chosenSlices(): readonly Slice[] {
   const names = process.argv.slice(2);
   const known: readonly Slice[] = SLICES;
@@ -88,7 +88,7 @@ const chosen = chosenSlices();
 const readFile = (path: string) => readFileSync(path, 'utf8');
 const readConfig = () => parseConfig(process.env, readFile, SLICES, chosen);
 
-/** The configuration and the files of slices. If any is wrong, the process ends with every mistake of all. */
+/** Reads the configuration and the files of slices, or ends the process with every mistake in them. */
 function readAll() {
   const problems: string[] = [];
   const attempt = <Value>(read: () => Value): Value | undefined => {
@@ -118,7 +118,7 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.exit(1);
 }
 
-/** Watches files, and uses their new content. A mistake in it is logged, and the old content stays in use. */
+/** Watches files, and uses their new content. If it has a mistake, that is logged, and the old content stays in use. */
 function watch<Value>(
   name: string,
   paths: readonly string[],
@@ -127,7 +127,7 @@ function watch<Value>(
   read: () => Value,
   use: (next: Value) => void,
 ): void {
-  // What is in the environment never changes.
+  // A value in the environment never changes.
   if (paths.length === 0) return;
   watchConfig(
     first,
@@ -155,13 +155,13 @@ app = await createApp(config, log, { slices: chosen, files, maxDelayMs }).catch(
 });
 const { url, graphqlUrl, examples, slices } = app;
 log.info(summaryOf(config, slices, files));
-/** The fields of a line about the content of a file, which explain its id in other lines. */
+/** The fields of the log line about a file's content. Other lines have only its id. */
 const fieldsOf = (name: string, { id, text }: FileContent) => ({ [name]: id, [`${name}Text`]: text });
 for (const { file, variables } of slices) {
   const content = file && files[file.name];
   if (!file || !content) continue;
   const { name, title, path } = file;
-  // A sandbox's lines are not kept.
+  // The log of a sandbox is not kept.
   const level = config.upstreamMode === 'live' ? 'info' : 'debug';
   log[level](fieldsOf(name, content), `${title} in use`);
   const from = process.env[variables[path]?.name ?? ''] || undefined;

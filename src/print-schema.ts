@@ -40,13 +40,13 @@ if (others.length > 0 || !['clients', 'services'].includes(audience)) {
   process.stdout.write(`${print(plain)}\n`);
 }
 
-/** GraphQL requires a query. A subgraph without one of its own has the query that `@apollo/subgraph` adds for routers. */
+/** GraphQL requires a query. A subgraph without a query of its own has the query that `@apollo/subgraph` adds for routers. */
 function withQuery(document: DocumentNode): DocumentNode {
   if (document.definitions.some((type) => 'name' in type && type.name?.value === 'Query')) return document;
   return concatAST([document, parse('type Query { _service: _Service! } type _Service { sdl: String! }')]);
 }
 
-/** With the field for references that `@apollo/subgraph` adds to the schema, and each kind of reference in the text of `_Any`. */
+/** Adds the field for references, as `@apollo/subgraph` does, and describes each kind of reference at `_Any`. */
 function withEntities(document: DocumentNode): DocumentNode {
   const references = document.definitions.flatMap((type) => {
     if (type.kind !== Kind.OBJECT_TYPE_DEFINITION) return [];

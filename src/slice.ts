@@ -11,7 +11,7 @@ import { REGIONS, type Region } from './upstream/settings.ts';
 /** The variables that the rules and the summary of a slice can read beside its own. */
 type ServerRows = typeof SERVER_VARIABLES;
 
-/** One upstream service with everything that the subgraph has for it. Without any of its variables it is off. */
+/** One upstream service with everything that the subgraph has for it. A slice without any of its variables is off. */
 export interface Slice<
   Rows extends Table = Table,
   Content extends FileContent = FileContent,
@@ -23,11 +23,11 @@ export interface Slice<
   readonly typeDefs: DocumentNode;
   readonly resolvers: NonNullable<GraphQLSchemaModule['resolvers']>;
   readonly variables: Rows;
-  /** The keys of its accounts, which it needs to be on, and of their quota. */
+  /** The keys of two variables: its accounts, without which it is off, and their quota. */
   readonly accounts: Key;
   readonly quota: Key;
   readonly file?: SliceFile<Content, Key>;
-  /** Adds the broken rules between its variables. The sandbox brings its own accounts and keys, which no variable has. */
+  /** Refuses variables that contradict each other. In the sandbox, accounts and keys are in no variable. */
   rules(input: RuleInput<Rows & ServerRows>, isLive: boolean): void;
   /** Its features in use, such as `sealing: on`, for the line at the start. */
   summary(settings: Values<Rows & ServerRows> & { readonly upstreamMode: string }, file: Content | undefined): string[];
@@ -45,7 +45,7 @@ export type SliceOf<Rows extends Table, Content extends FileContent = FileConten
 
 /** A file without secrets. It is watched separately, so that a mistake in it does not block a rotation of secrets. */
 interface SliceFile<Content extends FileContent, Key extends string> {
-  /** Its name in metrics and in the fields of the log. */
+  /** The name of the file in metrics and in the fields of the log. */
   readonly name: string;
   /** The name of the file in sentences. */
   readonly title: string;
@@ -64,7 +64,7 @@ export interface FileContent {
 
 export interface StartOptions<Rows extends Table = Table, Content extends FileContent = FileContent> {
   readonly settings: Values<Rows & ServerRows>;
-  /** The content of its file; undefined if it has none. */
+  /** The content of the slice's file; undefined if the slice has no file. */
   readonly file: Content | undefined;
   /** The options of its client that do not depend on the service, with the quota of its accounts. */
   readonly shared: SharedOptions;
@@ -78,7 +78,7 @@ export interface RunningSlice<Rows extends Table = Table, Content extends FileCo
   rotate(settings: Values<Rows & ServerRows>): void;
   /** Replaces the content of its file. Requests in flight keep theirs. */
   useFile?(content: Content): void;
-  /** The public keys of its proofs, as a JWK set in JSON; undefined without any. */
+  /** The public keys of its proofs, as a JWK set in JSON; undefined if it makes no proofs. */
   jwks?(): string | undefined;
 }
 
@@ -89,7 +89,7 @@ export const partOf =
     // Safe: the slice of this name makes such parts.
     context.partOf(slice) as Part;
 
-/** Adds the broken rules about the address of each region. Its key begins with `prefix`, and our client adds `path` to it. */
+/** Refuses a region in use without an address, and an address that contains `path`, which our client adds. */
 export function refuseAddresses(
   { values, isSet, refuse }: RuleInput<Table>,
   accounts: readonly { readonly region: Region }[],
@@ -98,7 +98,7 @@ export function refuseAddresses(
 ): void {
   for (const region of REGIONS) {
     const key = prefix + region;
-    const isMissing = accounts.some((one) => one.region === region) && !isSet(key);
+    const isMissing = accounts.some((account) => account.region === region) && !isSet(key);
     refuse(isMissing, key, address.expected, `nothing, although region ${region} is in use`);
     // The documents of the services print addresses with their paths.
     const hasPath = String(values[key]).includes(path);

@@ -8,7 +8,7 @@ import type { Slice } from './slice.ts';
 
 const SHARED = typeDefs('schema.graphql');
 
-/** Its SDL, with the shared scalars and the imported directives that these slices use. */
+/** The SDL of these slices, with the shared scalars and the imported directives that they use. */
 export function documentOf(slices: readonly Slice[]): DocumentNode {
   const own = concatAST(slices.map((slice) => slice.typeDefs));
   const used = new Set<string>();
@@ -26,14 +26,14 @@ export function documentOf(slices: readonly Slice[]): DocumentNode {
   return { kind: Kind.DOCUMENT, definitions: withMergedRoots([...shared.definitions, ...own.definitions]) };
 }
 
-/** Merges the fields of each root type, of which GraphQL allows one definition. */
+/** Merges the definitions of each root type, because GraphQL allows one definition of a type. */
 export function withMergedRoots(definitions: readonly DefinitionNode[]): DefinitionNode[] {
-  const roots = definitions.filter((one) => one.kind === Kind.OBJECT_TYPE_DEFINITION);
+  const objectTypes = definitions.filter((type) => type.kind === Kind.OBJECT_TYPE_DEFINITION);
   const isRoot = (name: string) => name === 'Query' || name === 'Mutation';
-  return definitions.flatMap((one) => {
-    if (one.kind !== Kind.OBJECT_TYPE_DEFINITION || !isRoot(one.name.value)) return [one];
-    const same = roots.filter(({ name }) => name.value === one.name.value);
-    return same[0] === one ? [{ ...one, fields: same.flatMap(({ fields = [] }) => fields) }] : [];
+  return definitions.flatMap((type) => {
+    if (type.kind !== Kind.OBJECT_TYPE_DEFINITION || !isRoot(type.name.value)) return [type];
+    const same = objectTypes.filter(({ name }) => name.value === type.name.value);
+    return same[0] === type ? [{ ...type, fields: same.flatMap(({ fields = [] }) => fields) }] : [];
   });
 }
 

@@ -138,7 +138,7 @@ export class Execution {
     return { status: 200, result: { errors: formatted, data } };
   }
 
-  /** Compiles an operation once its answer is sent, at most one in each turn of the event loop. If it fails, graphql-js remains. */
+  /** Compiles an operation once its answer is sent, one in each turn of the event loop. If it fails, graphql-js remains. */
   #compileLater(known: KnownOperation): void {
     if (this.#waiting === MAX_WAITING) {
       known.uses = 0;
