@@ -4,7 +4,7 @@ import { type Probe, Prober, type ProberOptions } from './prober.ts';
 
 export interface AccountObserver {
   report(health: AccountHealth, before: HealthStatus): void;
-  /** Called about once a second while the account is down: the health of all others has to be known too. */
+  /** Called about once a second while the account is down: the health of all other accounts has to be known too. */
   probeIfStale(): void;
 }
 
@@ -12,7 +12,7 @@ export interface AccountObserver {
 const HALF_OPEN_INTERVAL_MS = 1_000;
 
 /**
- * The health of one account, and the admission of its calls. Failed calls only start probes, because a bot controls them.
+ * The health of one account, and the admission of its calls. Failed calls only start probes, because a bot can cause them.
  * The service is down once two probes in a row have failed, and nothing responded since the first one started.
  */
 export class AccountHealth {
@@ -22,7 +22,7 @@ export class AccountHealth {
   #status = NEW_ACCOUNT;
   /** The total duration of past outages, in ms. */
   #outagesMs = 0;
-  /* Moments on the clock of `performance.now()`. */
+  /* Times on the clock of `performance.now()`. */
   #outageSince = 0;
   #pausedUntil = 0;
   #respondedAt = Number.NEGATIVE_INFINITY;
@@ -51,7 +51,7 @@ export class AccountHealth {
   }
 
   /**
-   * Admits a call. In an outage or a pause one call a second goes through, because the service may reject our probes alone.
+   * Admits a call. In an outage or a pause one call a second goes through, because the service may reject only our probes.
    *
    * @param canBeSent is false if a limit of our own would stop the call anyway
    * @returns whether it is the half-open call of this second @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`

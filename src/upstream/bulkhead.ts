@@ -68,15 +68,15 @@ export class Bulkhead {
       this.#inFlight -= 1;
       return;
     }
-    // Both go to the end: callers take turns, and so do the operations of a caller.
+    // The caller and the operation go to the end: callers take turns, and so do the operations of a caller.
     moveToEnd(this.#callers, next.operation.caller, queues);
     moveToEnd(queues, next.operation, queue);
     this.#remove(next);
-    // undici can reuse the socket of the ended call from the next turn on. Before that, this call would open another one.
+    // From the next event-loop turn on, undici can reuse the socket of the ended call. Before, it would open another socket.
     setImmediate(next.resolve);
   }
 
-  /** Drops the newest call of the busiest caller, or of this caller's busiest operation, if one has more calls in the queue. */
+  /** Drops the newest call of the busiest caller, or else of this caller's busiest operation, if that has more queued calls. */
   #makeRoomFor(operation: Operation): boolean {
     const sizeOf = (queues: Queues) => [...queues.values()].reduce((sum, { size }) => sum + size, 0);
     const own: Queues = this.#callers.get(operation.caller) ?? new Map();
@@ -85,8 +85,8 @@ export class Bulkhead {
     const isOther = sizeOf(busiest) > sizeOf(own) + 1;
     const largest = [...(isOther ? busiest : own).values()].sort((a, b) => a.size - b.size).at(-1);
     const newest = [...(largest ?? [])].at(-1);
-    const mayKeep = isOther ? 0 : (own.get(operation)?.size ?? 0) + 1;
-    if (!largest || !newest || largest.size <= mayKeep) return false;
+    const sizeToExceed = isOther ? 0 : (own.get(operation)?.size ?? 0) + 1;
+    if (!largest || !newest || largest.size <= sizeToExceed) return false;
     this.#remove(newest);
     const internal = 'the queue is full, and this caller or operation has most of it';
     newest.reject(new DeviceTrustError('OVERLOADED', { internal }));

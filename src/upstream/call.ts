@@ -36,7 +36,7 @@ export class RequestScope {
     this.operation = operation;
   }
 
-  /** Aborts the upstream calls of the request. Its reason is an error. */
+  /** Aborts the upstream calls of the request. The reason is an error. */
   get signal(): AbortSignal {
     return this.#cancellation.signal;
   }

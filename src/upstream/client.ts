@@ -28,22 +28,22 @@ type Read<Result> = (response: UpstreamResponse) => Reading<Result>;
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
   readonly probeOf: (account: Configured) => Probe;
-  /** The path of calls as the service's document has it, with names in braces in the place of ids. */
+  /** The path of calls as in the service's documentation, with names in braces instead of ids. */
   readonly pathTemplate: string;
   readonly metrics: UpstreamMetrics;
-  /** The calls in flight at once in one region; as many may wait in its queue. */
+  /** The maximum of calls in flight in one region, and of calls in its queue. */
   readonly upstreamMaxInFlight: number;
-  /** How many calls may be sent for each account; undefined for no limit. */
+  /** Limits how many calls are sent for each account. */
   readonly quota: Quota;
   readonly onCall?: () => void;
 }
 
-/** The options of a service that do not depend on its kind, with its name and quota. */
+/** The options that every service has, with its own name and quota. */
 export type SharedOptions = Omit<
   UpstreamOptions<never>,
   'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs' | 'onCall'
 > & {
-  /** Makes counters in the store that all replicas share; undefined without one. */
+  /** Makes counters in the store that all replicas share; undefined without a store. */
   readonly counter: QuotaStore['counter'] | undefined;
 };
 
@@ -71,21 +71,21 @@ export class UpstreamClient<Configured extends Account = Account> {
     return [...this.#accounts.keys()];
   }
 
-  /** The account with this id, or the default one without an id; undefined if it is unknown or no account is configured. */
+  /** The account with this id, or the default account without an id; undefined if the id is unknown or there is no account. */
   find(id: string | null | undefined): Configured | undefined {
     const [first] = this.#accounts.values();
     return id == null ? first : this.#accounts.get(id);
   }
 
-  /** Replaces all accounts at once, and probes them. Calls in flight keep theirs. */
+  /** Replaces all accounts at once, and probes them. Calls in flight keep their account. */
   replace(accounts: readonly Configured[]): void {
     this.#accounts = byId(accounts);
     this.health.replace(this.#probesOf(accounts));
   }
 
   /**
-   * Sends one request, at most once, because each is a new event upstream. Only a failed connection is tried again. The evidence or
-   * the error updates the health of the account.
+   * Sends one request, at most once, because each request is a new event upstream. Only a failed connection is tried again. The
+   * evidence or the error updates the health of the account.
    *
    * @param read reads the response; its errors become the call's
    * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
@@ -103,9 +103,9 @@ export class UpstreamClient<Configured extends Account = Account> {
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;
     // A call that was queued is late because of our own limit.
-    const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
-    // Other calls wait for the result of the half-open one, so it goes on when its client disconnects.
-    const deadline = startDeadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
+    const isOurFault = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
+    // Other calls depend on the half-open call, so it goes on when its client disconnects.
+    const deadline = startDeadline(timeoutMs, eventLoop, isOurFault, isHalfOpen ? undefined : scope.signal);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
@@ -123,7 +123,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     } catch (error) {
       // A limit of our own kept the half-open call from the service.
       if (isHalfOpen && !isUpstreamFailure(error)) health?.halfOpenAgain();
-      // Probes find out whether the service is at fault. A pause is not its failure.
+      // Probes find out whether the service is at fault. A pause is no failure of the service.
       if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
       throw error;
     } finally {
@@ -167,12 +167,12 @@ export class UpstreamClient<Configured extends Account = Account> {
   /** Reads a response, and updates the health of its account by the evidence. */
   #read<Result>(id: string, response: UpstreamResponse, read: Read<Result>): Reading<Result> {
     const health = this.health.find(id);
-    // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
+    // The pause starts before the bulkhead lets the next queued call run, which may be for the same account.
     if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
     const reading = read(response);
     if (reading.evidence === 'well') health?.recordResponse();
     else if (reading.evidence === 'failed' || reading.evidence === 'refused') this.health.requestProbe(id);
-    // This call has shown nothing, so the next call may be half-open.
+    // This call confirmed neither the outage nor the pause, so the next call may be half-open.
     if (reading.evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
     return reading;
   }

@@ -6,8 +6,8 @@ export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<Even
 /** The least lag of this process that excuses a late answer, in ms; half of the deadline if that is less. */
 const MIN_LAG_MS = 250;
 
-/** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurs`, else with UPSTREAM_TIMEOUT. */
-export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => boolean, cancellation?: AbortSignal) {
+/** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurFault`, else UPSTREAM_TIMEOUT. */
+export function startDeadline(ms: number, eventLoop: EventLoop, isOurFault: () => boolean, cancellation?: AbortSignal) {
   const ending = new AbortController();
   const startedAt = performance.now();
   const unwatch = eventLoop.watch?.();
@@ -15,10 +15,10 @@ export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => bo
   const cancel = () => ending.abort(cancellation?.reason);
   cancellation?.addEventListener('abort', cancel);
   const expire = () => {
-    const code = isOurs() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
+    const code = isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
     ending.abort(new DeviceTrustError(code, { internal: `no answer within ${ms} ms` }));
   };
-  // After a lag, a response that has arrived is read first.
+  // `setImmediate` lets Node first read a response that arrived during a lag.
   const timer = setTimeout(() => setImmediate(expire), ms);
   return {
     signal: ending.signal,

@@ -9,7 +9,7 @@ export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 /**
- * The evidence of one probe or call. Of calls, only `well` counts at once.
+ * The evidence of one probe or call. A call changes the health only with `well`.
  * - `well`: a documented response that does not blame us.
  * - `refused`: a response that blames our account, address or certificates.
  * - `no_such_host`: the look-up says that the host does not exist.
@@ -22,11 +22,11 @@ export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'limited
 
 export interface HealthStatus {
   readonly state: HealthState;
-  /** Has the account worked in this process? An account that never has is misconfigured, however it fails. */
+  /** Has the account worked in this process? Until then its failures may be due to our configuration. */
   readonly hasWorked: boolean;
   /** Have neither probes nor calls shown anything yet? */
   readonly isNew: boolean;
-  /** The problem, for the log; empty without one. It is the code of the service's exception, if there is one. */
+  /** The problem, for the log; empty if there is none. If the service answered with an exception, its code. */
   readonly reason: string;
   readonly isHostUnknown: boolean;
   readonly outages: number;
@@ -59,7 +59,7 @@ const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
   local_failure: { unknown: 'unknown' },
 };
 
-/** The same for evidence that came twice in a row. */
+/** The next state after the same evidence twice in a row. */
 const NEXT_IF_REPEATED: Readonly<Record<'failed' | 'inconclusive', Row>> = {
   failed: always('outage'),
   // An outage lasts only as long as probes confirm it.

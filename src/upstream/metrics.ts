@@ -17,7 +17,7 @@ interface WatchedService {
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
 
-/** The metrics of calls, accounts and quotas, by the names of the services. The label of a service without regions is empty. */
+/** The metrics of calls, accounts and quotas, by the names of the services. Without regions, the `region` label is empty. */
 export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: MetricsRegistry) {
   const perRegion = ['service', 'region'] as const;
   const perAccount = [...perRegion, 'account'] as const;
@@ -37,7 +37,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
   const refusals = counter('quota_refused_total', 'Calls that were refused because the quota is used up', ...perWindow);
   const storeAway = gauge('quota_store_away', '1 while the quota store is away, refuses or is late, else 0');
 
-  // A rotation can remove an account, and otherwise its series would stay as they were.
+  // Removes the series of accounts that a rotation has removed.
   onCollect(() => {
     for (const metric of [states, worked, outages]) metric.reset();
   });

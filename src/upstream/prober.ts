@@ -6,7 +6,7 @@ import type { Evidence } from './health-table.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
-/** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
+/** A request of our own, which costs nothing upstream. No caller influences it, so its result is about the service alone. */
 export interface Probe extends Omit<Account, 'id'> {
   readonly body: () => string;
   /** Classifies the response to this body. */
@@ -15,25 +15,25 @@ export interface Probe extends Omit<Account, 'id'> {
 
 export interface ProbeResult {
   readonly evidence: Evidence;
-  /** For the log. It is the code of the exception if the service answered with one. */
+  /** For the log. If the service answered with an exception, its code. */
   readonly reason: string;
 }
 
 export const HEALTHY_PROBE: ProbeResult = { evidence: 'well', reason: '' };
 
-/** The evidence of an answer whose body is undocumented, or unreadable for this reason. */
+/** The evidence of an answer whose body is undocumented, or unreadable for the reason `unreadable`. */
 export function evidenceOfStatus(status: number, unreadable?: string): ProbeResult {
   const reason = `HTTP status ${status}`;
   // The service responds, but its answer cannot be read.
   if (unreadable !== undefined && status < 500) return { evidence: 'inconclusive', reason: unreadable };
   if ([401, 403, 404].includes(status)) return { evidence: 'refused', reason };
   if (status === 429) return { evidence: 'limited', reason };
-  // Any other 4xx is about this request, and so no outage.
+  // Any other 4xx is about this request, and shows no outage.
   if (status >= 400 && status < 500) return { evidence: 'inconclusive', reason };
   return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }
 
-/** Sends a probe on a connection of its own. If `signal` ends it, its result shows nothing. */
+/** Sends a probe on a connection of its own. If `signal` ends it, the result is a `local_failure`. */
 export async function sendProbe(
   probe: Probe,
   options: Pick<ProberOptions, 'dns' | 'eventLoop' | 'timeoutMs'>,
@@ -51,7 +51,7 @@ export async function sendProbe(
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, why, internal: reason = code } = error;
-    // The look-up has answered, however long it took.
+    // The resolver has answered, so its delay does not matter.
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
     if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: 'this process was late' };
     if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
@@ -82,11 +82,11 @@ export interface ProberOptions {
 
 interface ProbedAccount {
   readonly isRefused: () => boolean;
-  /** Gets the result of a probe, unless the account has responded to something since the probe started. */
+  /** Receives the result of a probe. Only `well` counts if the account has responded since the probe started. */
   readonly conclude: (result: ProbeResult) => void;
 }
 
-/** Sends the probes of one account: fire and forget, and they may overlap. */
+/** Sends the probes of one account. A probe does not wait for the result of the last one, so probes may overlap. */
 export class Prober {
   readonly #options: ProberOptions;
   readonly #account: ProbedAccount;
@@ -153,8 +153,8 @@ export class Prober {
       if (isOver()) break;
       this.#lastSentAt = performance.now();
       void this.#send();
-      const usualMs = this.#account.isRefused() ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
-      await this.#sleep(isFirst ? MIN_INTERVAL_MS : usualMs);
+      const intervalMs = this.#account.isRefused() ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
+      await this.#sleep(isFirst ? MIN_INTERVAL_MS : intervalMs);
     }
   }
 

@@ -7,14 +7,14 @@ import type { UpstreamMetrics } from './metrics.ts';
 
 /** How long a call waits for its count, and the maximum if this process itself is late, in ms. */
 const [COUNT_TIMEOUT_MS, MAX_COUNT_TIMEOUT_MS] = [50, 500];
-/** A shorter lag of this process, in ms, excuses no late answer of the store. */
+/** The least lag of this process that excuses a late answer of the store, in ms. */
 const MIN_LAG_MS = 5;
-/** How often a store in doubt is probed, and how long the start waits for the connection, in ms. */
+/** How often a store that is away is probed, and how long the start waits for the connection, in ms. */
 const PROBE_INTERVAL_MS = 1_000;
 /** The time between two attempts to connect, in ms. */
 const RETRY_AFTER_MS = 500;
 const DISCONNECTED = 'no connection';
-/** The key whose count shows whether a new connection counts. */
+/** The key of the probe that shows whether a new connection can be used to count. */
 const PROBE_KEY = 'device-trust:probe';
 /**
  * Adds to the count of the current minute, and answers with the highest count of a minute in the hour before the last addition. A minute
@@ -32,11 +32,11 @@ const COUNT_BUSIEST = `
   redis.call('expire', KEYS[1], 3600)
   return most`;
 
-/** In s, or the busiest minute of the last hour. */
+/** The window of a count: in s, or the busiest minute of the last hour. */
 type Window = number | 'busiest minute';
-/** Gets the calls counted in the window, and the ms until it ends; 0 for the busiest minute. */
-type Learn<Rest> = (calls: number, msLeft: number) => Rest;
-/** Adds calls to the count of a key, and gives the parameters of `Learn`. */
+/** Receives the calls counted in the window, and the ms until the window ends (0 for the busiest minute). */
+type OnCount<Result> = (calls: number, msLeft: number) => Result;
+/** Adds calls to the count of a key, and gives the parameters of `OnCount`. */
 type Add = (key: string, calls: number) => Promise<readonly [calls: number, msLeft: number]>;
 
 export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
@@ -48,9 +48,9 @@ interface Options {
 }
 
 /**
- * Connects to a Valkey or Redis where all replicas count. The store is away from the first failed count until every key that
- * failed can be counted again. An open connection proves nothing: a store can refuse every count, and a node of a cluster
- * refuses some. So a probe counts 0 calls with the key that failed. The store never makes this reject.
+ * Connects to the Valkey or Redis in which all replicas count. The store is away from the first failed count until every key
+ * that failed can be counted again. An open connection proves nothing: a store can refuse every count, and a node of a cluster
+ * refuses some. So a probe counts 0 calls with the key that failed. An unavailable store does not reject the promise.
  */
 export async function openQuotaStore(url: string, { log, metrics, eventLoop }: Options) {
   const [{ Redis }, limiters] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
@@ -61,43 +61,44 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => RETRY_AFTER_MS,
-    // The probe shows whether it is ready.
+    // The probe shows whether the store is ready.
     enableReadyCheck: false,
-    // Every Valkey and Redis has version 2.
+    // Every Valkey and Redis speaks RESP2.
     protocol: 2,
     disableClientInfo: true,
   });
   let connectionError = DISCONNECTED;
   const isFirstDatabase = /^\/?0*$/.test(pathname);
-  /** Is the database of this connection selected? A client that cannot select it goes on in another database. */
+  /** Is the database of this connection selected? If ioredis cannot select it, it goes on in another database. */
   let isSelected = isFirstDatabase;
-  let isRefused = false;
+  let isSelectRefused = false;
   const waitUntilSelected = async () => {
-    // The client has sent its SELECT, whose answer arrives before that of this PING.
+    // ioredis has already sent SELECT, so the answer to it arrives before the answer to PING.
     await redis.ping();
-    if (isRefused) throw Object.assign(new Error('no database'), { code: 'NO_SUCH_DATABASE' });
+    if (isSelectRefused) throw Object.assign(new Error('no database'), { code: 'NO_SUCH_DATABASE' });
     isSelected = true;
   };
   redis.on('error', (error) => {
     connectionError = causeOf(error) ?? error.name;
-    if (propertiesOf(propertiesOf(error)['command'])['name'] === 'select') isRefused = true;
+    if (propertiesOf(propertiesOf(error)['command'])['name'] === 'select') isSelectRefused = true;
   });
 
   let isClosed = false;
-  let isAnswered = true;
+  /** Has the store answered a count since the last round of probes? */
+  let hasAnswered = true;
   let timer: NodeJS.Timeout | undefined;
-  /** The probes of the counts that failed, by key. While there is one, the store is away. */
-  const doubts = new Map<string, () => Promise<unknown>>();
-  const doubt = (key: string, probe: () => Promise<unknown>, cause: string) => {
-    const wasAway = doubts.size > 0;
-    doubts.set(key, probe);
+  /** A probe for each key whose last count failed. While there are any, the store is away. */
+  const probes = new Map<string, () => Promise<unknown>>();
+  const recordFailure = (key: string, probe: () => Promise<unknown>, cause: string) => {
+    const wasAway = probes.size > 0;
+    probes.set(key, probe);
     timer ??= setInterval(() => setImmediate(probeAll), PROBE_INTERVAL_MS).unref();
     if (wasAway) return;
     metrics.recordQuotaStore(true);
     log.warn({ internal: cause }, 'quota store unavailable; counting per process');
   };
-  const settle = (key: string) => {
-    if (!doubts.delete(key) || doubts.size > 0) return;
+  const recordSuccess = (key: string) => {
+    if (!probes.delete(key) || probes.size > 0) return;
     clearInterval(timer);
     timer = undefined;
     connectionError = DISCONNECTED;
@@ -117,26 +118,26 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   };
 
   /** Counts, and records whether the answer came in time. */
-  const count = async <Rest>(add: Add, key: string, calls: number, learn: Learn<Rest>) => {
+  const count = async <Result>(add: Add, key: string, calls: number, onCount: OnCount<Result>) => {
     const probe = () => count(add, key, 0, () => {});
-    const late = startPatience(eventLoop);
+    const timeout = startTimeout(eventLoop);
     try {
-      if (!isSelected) await Promise.race([waitUntilSelected(), late.promise]);
-      const learnt = add(key, calls).then(([counted, msLeft]) => {
-        // A proxy or another program may answer, too.
+      if (!isSelected) await Promise.race([waitUntilSelected(), timeout.promise]);
+      const counting = add(key, calls).then(([counted, msLeft]) => {
+        // The answer may come from a proxy or another program.
         if (!(counted >= calls && Number.isInteger(msLeft)))
           throw Object.assign(new Error('no count'), { code: 'NO_COUNT' });
-        isAnswered = true;
-        return learn(counted, msLeft);
+        hasAnswered = true;
+        return onCount(counted, msLeft);
       });
-      const rest = await Promise.race([learnt, late.promise]);
-      settle(key);
-      return rest;
+      const result = await Promise.race([counting, timeout.promise]);
+      recordSuccess(key);
+      return result;
     } catch (error) {
-      doubt(key, probe, error === undefined ? `no answer within ${COUNT_TIMEOUT_MS} ms` : describe(error));
+      recordFailure(key, probe, error === undefined ? `no answer within ${COUNT_TIMEOUT_MS} ms` : describe(error));
       return undefined;
     } finally {
-      late.stop();
+      timeout.stop();
     }
   };
   const describe = (error: unknown) => {
@@ -147,34 +148,34 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   const probeAll = async () => {
     // Starts the interval anew, so that answers have a whole second and are read even if this process is late.
     timer?.refresh();
-    if (isAnswered) {
-      isAnswered = false;
-      for (const probe of [...doubts.values()]) await probe();
+    if (hasAnswered) {
+      hasAnswered = false;
+      for (const probe of [...probes.values()]) await probe();
     } else {
       // The store is silent or refuses, like a node that is no longer the primary. A new connection may reach another node.
       redis.stream.destroy();
-      isAnswered = true;
+      hasAnswered = true;
     }
   };
 
   const first = adderFor(1);
   const probeFirst = () => count(first, PROBE_KEY, 0, () => {});
   redis.on('close', () => {
-    [isSelected, isRefused] = [isFirstDatabase, false];
-    if (!isClosed) doubt(PROBE_KEY, probeFirst, connectionError);
+    [isSelected, isSelectRefused] = [isFirstDatabase, false];
+    if (!isClosed) recordFailure(PROBE_KEY, probeFirst, connectionError);
   });
   await once(redis, 'ready', { signal: AbortSignal.timeout(PROBE_INTERVAL_MS) }).catch(() => {});
-  // Several times, because the first scripts and answers take longer than those of a process that runs.
+  // Three rounds, because the first scripts and answers take longer than later ones.
   for (let round = 0; round < 3; round += 1) await probeFirst();
 
   return {
-    /** A counter that never rejects. It gives undefined while the store is away; a late answer still reaches `learn`. */
+    /** A counter that never rejects. It gives undefined while the store is away; a late answer still reaches `onCount`. */
     counter: (keyPrefix: string, window: Window) => {
       const add = adderFor(window);
-      return async <Rest>(account: string, learn: Learn<Rest>, calls = 1): Promise<Rest | undefined> => {
-        const wasAway = doubts.size > 0;
-        const rest = count(add, `${keyPrefix}:${account}`, calls, learn);
-        return wasAway ? undefined : rest;
+      return async <Result>(account: string, onCount: OnCount<Result>, calls = 1): Promise<Result | undefined> => {
+        const wasAway = probes.size > 0;
+        const result = count(add, `${keyPrefix}:${account}`, calls, onCount);
+        return wasAway ? undefined : result;
       };
     },
     close: () => {
@@ -186,9 +187,9 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
 }
 
 /** Rejects once an answer is too late. Lag of this process extends the time, because the store did not cause it. */
-function startPatience(eventLoop: EventLoop) {
+function startTimeout(eventLoop: EventLoop) {
   const { promise, reject } = Promise.withResolvers<never>();
-  // Nobody may wait for it any more.
+  // Avoids an unhandled rejection if nothing awaits the promise any more.
   promise.catch(() => {});
   const unwatch = eventLoop.watch?.();
   let waitedMs = 0;

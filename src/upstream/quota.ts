@@ -18,11 +18,11 @@ interface Limit {
   readonly window: Window;
   readonly ms: number;
   readonly calls: number;
-  /** The callers that it limits, as a part of the keys of counts; empty for all callers. */
-  readonly of: string;
+  /** The callers that are limited, as a part of the key of a count; empty for all callers. */
+  readonly callerKey: string;
 }
 
-/** The calls in a window, refused ones included. It ends on the clock of `performance.now()`. */
+/** The calls in a window, including refused calls. `endsAt` is on the clock of `performance.now()`. */
 interface Count {
   readonly calls: number;
   readonly endsAt: number;
@@ -37,9 +37,9 @@ const WINDOWS = [
 
 /**
  * The quota of one service, by account, with these limits for all callers. Each process counts its own calls. Within a window
- * the store can only raise a count. So a failover that loses counts allows nothing, and no process alone exceeds the quota.
+ * the store can only raise a count. So a failover that loses counts allows no more calls, and no process alone exceeds the quota.
  *
- * @param callers asked for each call, because a rotation can change the limit of one of them
+ * @param callers is called for each call, because a rotation can change the callers and their limits
  */
 export function createQuota(
   service: string,
@@ -52,12 +52,12 @@ export function createQuota(
   const counters = new Map<string, ReturnType<QuotaStore['counter']>>();
   const forAll = WINDOWS.flatMap(({ window, key, ms }): Limit[] => {
     const calls = limits[key];
-    return calls === undefined ? [] : [{ window, ms, calls, of: '' }];
+    return calls === undefined ? [] : [{ window, ms, calls, callerKey: '' }];
   });
 
   /**
-   * The limits of a caller, in the order in which a call is counted: seconds before days, so that a call which is refused in its
-   * second costs nothing of a day, and in each window a service's own limit before those that it shares.
+   * The limits of a caller, in the order in which they count a call: seconds before days, so that a call refused by the limit of
+   * a second is not counted for the day, and in each window the service's own limit before the shared limits.
    */
   function limitsOf({ caller, isService }: Caller): readonly Limit[] {
     if (!isService) return forAll;
@@ -68,8 +68,8 @@ export function createQuota(
       const { together, each } = sharesOf(total, { hasRouter, services: services.size });
       const calls = Math.floor(Math.min(each, own?.[key] ?? Number.POSITIVE_INFINITY));
       const ofServices = [
-        { window, ms, calls, of: `:service:${caller}` },
-        { window, ms, calls: Math.floor(together), of: ':services' },
+        { window, ms, calls, callerKey: `:service:${caller}` },
+        { window, ms, calls: Math.floor(together), callerKey: ':services' },
       ];
       return [
         ...ofServices.filter((limit) => limit.calls < total),
@@ -78,7 +78,7 @@ export function createQuota(
     });
   }
 
-  const keyOf = (account: string, { window, of }: Limit) => `${window}${of} ${account}`;
+  const keyOf = (account: string, { window, callerKey }: Limit) => `${window}${callerKey} ${account}`;
 
   function countOf(account: string, limit: Limit): Count {
     const count = counts.get(keyOf(account, limit));
@@ -87,7 +87,7 @@ export function createQuota(
   }
 
   function countIn(account: string, limit: Limit) {
-    const prefix = `device-trust:${service}:${limit.window}${limit.of}`;
+    const prefix = `device-trust:${service}:${limit.window}${limit.callerKey}`;
     const counter = counters.get(prefix) ?? store?.counter(prefix, limit.ms / 1_000);
     if (counter) counters.set(prefix, counter);
     return counter?.(account, (calls, msLeft) => {
@@ -97,9 +97,9 @@ export function createQuota(
     });
   }
 
-  function refuse(account: string, { window, calls, of }: Limit): never {
+  function refuse(account: string, { window, calls, callerKey }: Limit): never {
     metrics.recordQuotaExceeded(service, window);
-    const internal = `quota of ${calls} calls a ${window}${of.replace(/:/g, ' ')} is used up for account ${account}`;
+    const internal = `quota of ${calls} calls a ${window}${callerKey.replace(/:/g, ' ')} is used up for account ${account}`;
     // Retries within the same day would all fail.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
   }
@@ -127,7 +127,7 @@ export function createQuota(
         if (calls >= limit.calls || (callsInStore ?? 0) > limit.calls) refuse(account, limit);
       }
     },
-    /** Each limit for all callers, with the rest of the account that has the least left. */
+    /** Each limit for all callers, with the calls left for the account that has the fewest left. */
     states: () =>
       forAll.map((limit) => {
         const start = keyOf('', limit);

@@ -11,7 +11,7 @@ const GRACE_MS = 15_000;
 
 export interface ServiceHealthOptions extends ProberOptions {
   readonly probes: Probes;
-  /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
+  /** Which accounts must work before the process becomes ready: the first, all, or none. With `off` none is probed at first. */
   readonly upstreamCheck: 'first' | 'all' | 'off';
   /** Replaces `GRACE_MS`. */
   readonly graceMs?: number;
@@ -50,7 +50,7 @@ export class ServiceHealth implements AccountObserver {
     this.probeIfStale();
   }
 
-  /** Probes every account without a recent probe, so that the health of unused accounts is known when another one is down. */
+  /** Probes every account without a recent probe, so that the health of unused accounts is known when one in use is down. */
   probeIfStale(): void {
     for (const { prober } of this.all()) prober.startIfStale();
   }
@@ -59,7 +59,7 @@ export class ServiceHealth implements AccountObserver {
     return this.#accounts.values();
   }
 
-  /** Probes every account until it works, unless that check is off. Resolves once `isReady` is true. */
+  /** Probes every account until it works, unless `upstreamCheck` is `off`. Resolves once `isReady` is true. */
   start(): Promise<void> {
     const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
     this.#graceTimer = setTimeout(() => {

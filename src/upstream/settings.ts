@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { entryOf, number, parsed } from '../config/json-values.ts';
 import { choice, integer, matching, oneOf, type Table } from '../config/values.ts';
 
-/** The variables that concern every upstream service, and the kinds that the variables of each service share. */
+/** The variables of all upstream services together, and the types of values that the variables of each service share. */
 
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
@@ -12,9 +12,9 @@ export const region = oneOf(REGIONS);
 
 /** The regions without an account, whose addresses have no effect. */
 export const unusedRegions = (accounts: readonly { readonly region: Region }[]) =>
-  REGIONS.filter((region) => !accounts.some((one) => one.region === region));
+  REGIONS.filter((region) => !accounts.some((account) => account.region === region));
 
-/** The address of a region that has an account. A valid configuration has each of them. */
+/** The address of a region that has an account. A valid configuration has an address for each such region. */
 export function addressOf(region: Region, url: string | undefined): string {
   if (url === undefined) throw new Error(`expected an address for region ${region}, but got none`);
   return url;

@@ -27,7 +27,7 @@ interface Options {
   readonly eventLoop: EventLoop;
 }
 
-/** Opens everything that the clients of all services share: their metrics, the store of quotas and the host names. */
+/** Opens what the clients of all services share: the metrics, the quota store and the DNS cache. */
 export async function openUpstreams({ settings, log, metrics, eventLoop }: Options) {
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
   let callers = callersIn(settings);

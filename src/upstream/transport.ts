@@ -16,7 +16,7 @@ export interface UpstreamResponse {
   readonly json: unknown;
   /** Why the body was not read, although it may hold an answer. The caller has to assume the worst answer. */
   readonly unreadable?: string | undefined;
-  /** For a 429: how long its account gets no request, in ms and within our bounds. */
+  /** The pause of the account after a 429, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -27,11 +27,11 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 const MAX_BODY_BYTES = 256 * 1024;
 /** The most bytes that a socket may receive for one call, with heads, early hints and chunk framing. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
-/** The same in lines. A response with 200 signals, printed with a line for each value, has some 1,500. */
+/** The most lines that a socket may receive for one call. A response with 200 signals and a line for each value has some 1,500. */
 const MAX_RAW_LINES = 2_048;
 
 /** The processing cost of one JSON value and of one chunk, in bytes of plain text. */
-const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
+const [WEIGHT_OF_VALUE, WEIGHT_OF_CHUNK] = [6, 512];
 /** Responses up to this weight are free. */
 const USUAL_WEIGHT = 16_384;
 /** The values of an answer up to this length take negligible time. */
@@ -47,7 +47,7 @@ const MAX_IDLE_MS = 500;
 /** The longest idle time that an upstream can ask for in `Keep-Alive`: a firewall on the way may drop the socket silently. */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
-/** The sockets to one address, opened on demand. The bulkheads limit those in use. */
+/** The sockets to one address, opened on demand. The bulkheads limit how many are in use. */
 export class UpstreamPool {
   readonly #pool: Pool;
   /** Undefined if the origin has an IP address, which needs no look-up. */
@@ -59,7 +59,7 @@ export class UpstreamPool {
     this.#pool = new Pool(origin, {
       maxResponseSize: MAX_BODY_BYTES,
       allowH2: false,
-      // Both are off, because they measure only the idle time between bytes. The deadline of the call covers that as well.
+      // Both are off, because they limit only the idle time between bytes, which the deadline of the call covers.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: MAX_IDLE_MS,
@@ -73,9 +73,9 @@ export class UpstreamPool {
       ...tlsOptionsFor(hostname),
       allowH2: false,
       timeout: connectTimeoutMs,
-      // Node asks for all addresses then, and tries those of both families.
+      // Node then asks `lookup` for all addresses, and tries both families.
       autoSelectFamily: true,
-      // By then the name is looked up, so the timeout is for the upstream alone.
+      // `#open` has already looked up the name, so the timeout covers the connection alone.
       lookup: (_hostname, _options, callback) => name?.resolve((error, addresses) => callback(error, [...addresses])),
     });
   }
@@ -127,7 +127,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #lookupMs: number | undefined;
   #isSecondAttempt = false;
-  /** Has a byte of the response arrived, after all interim ones? */
+  /** Has a byte of the final response arrived? */
   #hasBegun = false;
   #status = 0;
   #weight = 0;
@@ -150,7 +150,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     return this.#lookupMs ?? (this.#name?.totalWaitMs() ?? 0) - this.#lookupMsBefore;
   }
 
-  /** Rejects with this reason, unless it is over, and closes the socket. */
+  /** Rejects `response` with this reason and closes the socket, unless the request is over. */
   abort(reason: Error): void {
     if (this.#isOver) return;
     this.#reject(reason);
@@ -168,7 +168,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // After an interim response the response is still to come.
+    // After an interim response, the final one is still to come.
     this.#hasBegun = status >= 200;
     if (!this.#hasBegun) return;
     this.#status = status;
@@ -180,7 +180,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
     this.#chunks.push(chunk);
-    this.#weigh(chunk.length + WEIGHT_OF_PIECE);
+    this.#weigh(chunk.length + WEIGHT_OF_CHUNK);
   }
 
   onResponseEnd(): void {
@@ -190,7 +190,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#resolve(this.#coding ? undefined : parseJson(bytes));
   }
 
-  /** Charges weight beyond `USUAL_WEIGHT` to the budget. A response over the budget is aborted and refunded: others may fit. */
+  /** Charges weight beyond `USUAL_WEIGHT` to the budget. A response that exceeds it is aborted and refunded: others may fit. */
   #weigh(weight: number): void {
     const charged = Math.max(0, this.#weight - USUAL_WEIGHT);
     this.#weight += weight;
@@ -218,7 +218,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     return first && others.length === 0 ? first : Buffer.concat(this.#chunks);
   }
 
-  /** The reason why the received bytes may hold an answer although they are not JSON as a whole. Undefined if they hold none. */
+  /** Why the received bytes may hold an answer, although they are not JSON as a whole; undefined if they hold no answer. */
   #unreadable(): string | undefined {
     // The start of an object in JSONP, in a page, or in UTF-16.
     const hasObject = /\{[\s\0]*"/.test(this.#bytes().toString('latin1'));
@@ -235,7 +235,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     const isUnreadable = this.#hasBegun && isUpstreamFailure(error);
     if (!isUnreadable) this.#settled.reject(error);
-    // Such a status is an answer by itself, even if its body is broken.
+    // An error status is an answer by itself, even if its body is broken.
     else if (this.#status >= 400) this.#resolve(undefined);
     else this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
   }
@@ -249,10 +249,10 @@ function describeCoding(codings: string): string | undefined {
   return `a body with ${named}, which the request does not accept`;
 }
 
-/** The pause for a `Retry-After`, in seconds or a date (RFC 9110, 10.2.3), in ms. A repeated one is unusable. */
+/** The pause for a `Retry-After`, in seconds or a date (RFC 9110, 10.2.3), in ms. A repeated header is unusable. */
 export function retryAfterMs(header: unknown): number {
   const text = typeof header === 'string' ? header.trim() : '';
-  // NaN for a text that is neither.
+  // `Date.parse` gives NaN for any other text.
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
   return Math.min(Math.max(ms || 0, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
