@@ -29,7 +29,7 @@ interface Options {
   readonly plugins: readonly ApolloServerPlugin<RequestContext>[];
 }
 
-/** Up to this cost a trace has its fields: each takes 8 µs and 36 bytes. Beyond it the trace has the duration alone. */
+/** Up to this cost a trace includes the fields, at 8 µs and 36 bytes each. Beyond it a trace has only the duration. */
 const MAX_TRACED_COST = 2_000;
 
 export const TRACE_HEADER = 'apollo-federation-include-trace';
@@ -41,9 +41,9 @@ export async function startApollo(
 ): Promise<ApolloServer<RequestContext>> {
   const apollo = new ApolloServer<RequestContext>({
     schema,
-    // The execution keeps the documents that are valid.
+    // `execution` caches the valid documents.
     documentStore: null,
-    // A rule forbids it instead, because the message of `introspection: false` reveals how this server is configured.
+    // A rule forbids introspection instead: the message of `introspection: false` reveals how this server is configured.
     introspection: true,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [
@@ -60,7 +60,7 @@ export async function startApollo(
     plugins: [
       answerOperations(execution, plugins.length > 0),
       ...plugins,
-      // Loaded only where it is used, because it brings a protobuf encoder along. By default it leaves out error messages.
+      // Loaded only if it is used, because the plugin imports a protobuf encoder. By default it leaves out error messages.
       inlineTraces
         ? (await import('@apollo/server/plugin/inlineTrace')).ApolloServerPluginInlineTrace()
         : ApolloServerPluginInlineTraceDisabled(),
@@ -75,13 +75,13 @@ export async function startApollo(
   return apollo;
 }
 
-/** Answers by `execution`, except for traces of fields and a company's plugins: then Apollo Server executes. */
+/** Answers operations with `execution`. Apollo Server executes those with a trace of fields, or with a company's plugins. */
 function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
       return {
         async responseForOperation({ document, operation, request, contextValue, response: { http } }) {
-          // The request names no operation of the document. Apollo Server answers that itself.
+          // The request names no operation of the document. Apollo Server answers with the error itself.
           if (!operation) return null;
           const known = execution.add(document, operation);
           const variables = request.variables ?? {};
@@ -102,7 +102,7 @@ function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServ
   };
 }
 
-/** graphql-js validates an operation of a kind that the schema lacks, and fails when it executes it. */
+/** graphql-js accepts an operation type that the schema lacks, and fails when it executes the operation. */
 function KnownOperationTypesRule(context: ValidationContext) {
   return {
     OperationDefinition(node: OperationDefinitionNode) {
@@ -112,7 +112,7 @@ function KnownOperationTypesRule(context: ValidationContext) {
   };
 }
 
-/** Apollo Server's log lines contain error messages, which may quote a caller: only the fact is logged. */
+/** Apollo Server's log lines contain error messages, which may quote a caller, so only the fact of a problem is logged. */
 function withoutMessages(log: Logger) {
   const report = () => log.debug('Apollo Server reported a problem');
   return { debug: () => {}, info: () => {}, warn: report, error: report };

@@ -38,7 +38,7 @@ export function shareCapacity(total: number, hasRouter: () => boolean): Reserve 
 /** The capacity for bodies, and for unread answers. A container of 512 MiB has room for both several times. */
 export const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 
-/** Releases an answer's reservation once the client has read its last byte, or is gone. */
+/** Releases an answer's reservation once the client has read the whole answer, or has disconnected. */
 export function releaseWhenRead(answer: ServerResponse, { release }: Reservation): void {
   const { socket } = answer.req;
   if (answer.writableLength === 0 || socket.destroyed) {
@@ -49,14 +49,14 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Reservation
     release();
     socket.off('close', end);
   };
-  // Node 22 emits no `close` for an answer that waits behind another one of its connection.
-  for (const one of [answer, socket]) one.once('close', end);
+  // Node 22 emits no `close` for an answer that waits behind another answer on its connection.
+  for (const emitter of [answer, socket]) emitter.once('close', end);
 }
 
-/** From this fraction of the limit on, a new connection evicts the oldest one without an operation. */
+/** From this fraction of the limit on, a new connection evicts the oldest connection without an operation. */
 const CROWDED = 0.9;
 
-/** Limits the open connections. Its result claims one for the caller of its first operation, unless that caller holds too many. */
+/** Limits the open connections. The result claims a connection for its first caller; false if that caller holds too many. */
 export function limitConnections(
   server: Server,
   limit: number,

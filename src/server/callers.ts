@@ -54,7 +54,7 @@ export function createCallers(options: CallerOptions) {
   }
   replaceSecrets(options);
 
-  /** Undefined if scopes are not enforced. */
+  /** The scopes of the person; undefined if scopes are not enforced. */
   function scopesOfPerson(request: RawHeaders): ReadonlySet<string> | undefined {
     if (!enforcesScopes) return undefined;
     return (scopesHeader !== undefined && scopesOf(request, scopesHeader)) || NO_SCOPES;
@@ -77,7 +77,7 @@ export function createCallers(options: CallerOptions) {
       this.#request = request;
     }
 
-    /** Read at the first use, because most operations need none. */
+    /** Read at the first use, because most operations need no metadata. */
     get metadata(): TrustedMetadata {
       this.#metadata ??= readMetadata(this.#request);
       return this.#metadata;
@@ -91,16 +91,16 @@ export function createCallers(options: CallerOptions) {
   return {
     replaceSecrets,
     hasRouter: () => routers.length > 0,
-    /** The caller of a request. Undefined if it needs a known secret and presents none. */
+    /** The caller of a request; undefined if secrets are configured and the request has none of them. */
     identify: (request: IncomingMessage): Caller | undefined => {
       if (routers.length + services.length === 0) {
         const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
-        // Without a trusted caller, configured headers count as missing, so that arguments do not replace them.
+        // The headers of an untrusted caller count as missing, and not as unconfigured, so that arguments do not replace them.
         return new KnownCaller({ name: ANYONE, scopes: undefined }, isTrusted ? request : NO_HEADERS);
       }
       const credential =
         find(routers, String(request.headers['router-authorization'] ?? '')) ??
-        // Beside a router secret, `Authorization` is the person's.
+        // With a router's secret, `Authorization` belongs to the person.
         find(services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
       return credential && new KnownCaller(credential, request);
     },
@@ -111,6 +111,7 @@ export function createCallers(options: CallerOptions) {
 function find(known: readonly Credential[], presented: string): Credential | undefined {
   const bytes = Buffer.from(presented);
   let found: Credential | undefined;
-  for (const one of known) if (one.secret.length === bytes.length && timingSafeEqual(one.secret, bytes)) found = one;
+  for (const credential of known)
+    if (credential.secret.length === bytes.length && timingSafeEqual(credential.secret, bytes)) found = credential;
   return found;
 }

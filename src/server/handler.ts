@@ -26,16 +26,16 @@ export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'm
   readonly createContext: CreateContext;
   /** May a known operation skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
-  /** While it lags, new requests are refused. */
+  /** New requests are refused while the event loop lags. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded' | 'watch'>;
-  /** For the bytes of a body and of its parsed values, until its operation is over. */
+  /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
   readonly reserveBody: Reserve;
-  /** For the bytes of an answer, until it is read. */
+  /** Reserves the bytes of an answer, until the client has read it. */
   readonly reserveAnswer: Reserve;
   readonly telemetry: Telemetry;
 }
 
-/** Answers one GraphQL request. @throws RequestRefused if it cannot be one, or while the process is overloaded */
+/** Answers one GraphQL request. @throws RequestRefused before it becomes an operation, also while the process is overloaded */
 export async function handleGraphql(
   options: HandlerOptions,
   request: IncomingMessage,
@@ -84,7 +84,7 @@ export async function handleGraphql(
   }
 }
 
-/** The GraphQL request in a body, with an empty text if it has no query. @throws RequestRefused with status 400 */
+/** The GraphQL request in a body. A persisted query has an empty `query`. @throws RequestRefused with status 400 */
 function parseRequest(body: unknown) {
   if (!isObject(body)) throw notGraphql('a JSON object');
   const { query, operationName, variables, extensions } = body;
@@ -105,7 +105,7 @@ function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is not a GraphQL request: expected ${expected}, but got something else.`);
 }
 
-/** Executes a request, through Apollo Server if its document is new. @throws RequestRefused beyond the caller's memory */
+/** Executes a request, through Apollo Server if its document is new. @throws RequestRefused beyond the caller's share of memory */
 async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,
@@ -158,13 +158,13 @@ function tooMuch(message: string) {
 /** The media types of a GraphQL response, in the order of preference. */
 const OFFERED = [JSON_TYPE, 'application/graphql-response+json; charset=utf-8'];
 
-/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. A longer one gets JSON. */
+/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. A header longer than this gets JSON. */
 const MAX_ACCEPT_LENGTH = 500;
 
 /** Parsing a header that names several types takes 18 µs, and callers send few different ones. */
 const negotiated = new LRUCache<string, string>({ max: 100 });
 
-/** All parameters but the weight: JSON has none (RFC 8259, section 11). */
+/** All parameters but the weight, because JSON has no parameters (RFC 8259, section 11). */
 const PARAMETERS = /;(?!\s*q=\.?\d)[^,;]*/gi;
 /** `*` alone, which older versions of Java send. */
 const BARE_WILDCARD = /(^|,)\s*\*\s*(?=[,;]|$)/g;

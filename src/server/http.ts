@@ -11,16 +11,16 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** A longer body is encoded first: node:http copies a text together with the headers, at three times its memory. */
 const MAX_SENT_AS_TEXT = 65_536;
 
-/** Minimum bytes charged per chunk of a body. */
-const BYTES_PER_PIECE = 256;
-/** A body with more chunks than this must average `BYTES_PER_PIECE`, because each chunk takes microseconds. */
-const MAX_SMALL_PIECES = 4_096;
+/** The least that each chunk of a body is charged, in bytes. */
+const MIN_BYTES_PER_CHUNK = 256;
+/** A body with more chunks than this must average `MIN_BYTES_PER_CHUNK`, because each chunk takes microseconds. */
+const MAX_SMALL_CHUNKS = 4_096;
 /** Bytes of memory for each value and key of a parsed body. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;
 /** The most that one body is charged: the share of a caller (a quarter), minus 4 MiB for its parsed document. */
 const MAX_BODY_WEIGHT = (MAX_BYTES_IN_FLIGHT * 3) / 16;
 
-/** The time without progress of an answer after which its connection is closed, in ms. */
+/** How long an answer may make no progress before its connection is closed, in ms. */
 const STALLED_MS = 10_000;
 /** How often Node checks the progress, in ms. */
 const STALL_CHECK_MS = 2_000;
@@ -45,7 +45,7 @@ export function refusal(status: number, code: ErrorCode, headers?: Headers): Req
   return new RequestRefused(status, ERROR_CATALOGUE[code].message, headers, code);
 }
 
-/** The process has as much to do as it can hold. */
+/** A refusal because the process, or the caller's share of it, is full. */
 export function overloaded(): RequestRefused {
   return refusal(503, 'OVERLOADED', { 'retry-after': '1' });
 }
@@ -57,8 +57,8 @@ export function overloaded(): RequestRefused {
  */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`);
-  const inTooMany = () => new RequestRefused(413, `The body came in more than ${MAX_SMALL_PIECES} small pieces.`);
-  // Events cost half as much as an asynchronous iterator. An error before the first event rejects the promise.
+  const tooManyChunks = () => new RequestRefused(413, `The body came in more than ${MAX_SMALL_CHUNKS} small pieces.`);
+  // Events cost half as much as an asynchronous iterator. An error thrown here rejects the promise.
   return new Promise((resolve, reject) => {
     const { headers } = request;
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
@@ -81,8 +81,8 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
       size += chunk.length;
       chunks.push(chunk);
       if (size > maxBytes) refuse(tooLarge());
-      else if (chunks.length > Math.max(MAX_SMALL_PIECES, size / BYTES_PER_PIECE)) refuse(inTooMany());
-      else if (!reservation.take(Math.max(chunk.length, BYTES_PER_PIECE))) refuse(overloaded());
+      else if (chunks.length > Math.max(MAX_SMALL_CHUNKS, size / MIN_BYTES_PER_CHUNK)) refuse(tooManyChunks());
+      else if (!reservation.take(Math.max(chunk.length, MIN_BYTES_PER_CHUNK))) refuse(overloaded());
     };
     request
       .on('data', onData)
@@ -91,7 +91,7 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
         // The listeners would keep the chunks in memory until the operation ends.
         chunks.length = 0;
         reservation.release();
-        // At most the share of one body, so that a body alone always fits.
+        // The charge is limited, so that a body alone always fits.
         const weight = Math.min(bytes.length + countValues(bytes) * BYTES_PER_VALUE, MAX_BODY_WEIGHT);
         if (!reservation.take(weight)) return reject(overloaded());
         const json = parseJson(bytes);
@@ -118,7 +118,7 @@ export function send(response: ServerResponse, status: number, headers: Headers,
   if (response.writableLength > 0) closeIfStalled(response);
 }
 
-/** Closes the connection if its answer makes no progress for 10 s. */
+/** Closes the connection if its answer makes no progress for `STALLED_MS`. */
 function closeIfStalled(response: ServerResponse): void {
   let checkedAt = 0;
   let stalledSince = 0;

@@ -9,19 +9,19 @@ import { errorBody, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
 const RECEIVE_TIMEOUT_MS = 10_000;
-/** How often that is checked, in ms. Node's default of 30 s would let a connection live four times as long. */
+/** How often Node checks that time, in ms. Its default of 30 s would let a connection live four times as long. */
 const CHECK_INTERVAL_MS = 1_000;
 /** Short enough that a new replica gets its share of the connections within minutes; handshakes stay rare. */
 const MAX_CONNECTION_AGE_MS = 300_000;
-/** The fraction by which that age varies, so that connections do not all end at once. */
+/** The fraction by which the maximum age varies, so that connections do not all end at once. */
 const JITTER = 0.2;
-/** How long nothing may arrive before idle connections are closed while the server closes, in ms. */
+/** During a close, idle connections end once nothing has arrived for this long, in ms. */
 const SWEEP_INTERVAL_MS = 50;
-/** The most turns of the event loop for which a close waits for one without an arrival. */
+/** A close waits for an event-loop turn without an arrival, for at most this many turns. */
 const MAX_TURNS = 100;
-/** Pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
+/** The most pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
-/** A request with this many headers is refused, because Node drops further ones. Unlimited, a head takes nine times its 16 KiB. */
+/** A request with this many headers is refused: Node drops any beyond. Unlimited, a 16 KiB head takes nine times its size. */
 const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to bytes that are not HTTP, in ms. */
 const LINGER_MS = 2_000;
@@ -49,18 +49,18 @@ interface ListenerOptions {
 }
 
 interface Connection {
-  /** When it is old enough to end, on the clock of `performance.now()`. */
+  /** When the connection is old enough to end, on the clock of `performance.now()`. */
   readonly endsAt: number;
-  /** Has its last response begun? */
+  /** Is the current response the last one? */
   isEnding: boolean;
-  /** The number of its requests without a whole response. */
+  /** The number of requests without a whole response. */
   unanswered: number;
   latest?: IncomingMessage;
 }
 
 /**
  * An HTTP server that bounds the number and the age of connections, so that a router uses replicas added later.
- * A connection is closed only after a response: on an idle one a request may be on its way, which the client must not repeat.
+ * A connection is closed only after a response: on an idle one, a request that the client must not repeat may be on its way.
  */
 export class Listener {
   /** Claims a connection for the caller of its first operation: see `limitConnections`. */
@@ -85,7 +85,7 @@ export class Listener {
       (request, response) => this.#receive(request, response),
     );
     this.#server.maxHeadersCount = MAX_HEADERS;
-    // Otherwise Node ends a connection whose client has closed its side. Its types do not have this property.
+    // Otherwise Node ends a connection whose client has closed its side. Node's types lack this property.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     // `Expect` may be ignored (RFC 9110, section 10.1.1). Node's refusals would bypass every limit here.
     this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
@@ -122,7 +122,7 @@ export class Listener {
     }
     // Node's `close` of an HTTP server also closes idle connections at once, although a request may be on its way.
     const closed = once(NetServer.prototype.close.call(this.#server), 'close');
-    // A client that keeps a connection alive would keep the server from closing. While clients still send, idle ones are spared.
+    // Kept-alive connections would keep the server from closing. While clients still send, idle connections stay open.
     const sweep = setInterval(() => {
       if (seen === this.#arrivals) this.#server.closeIdleConnections();
       seen = this.#arrivals;

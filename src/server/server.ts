@@ -25,7 +25,7 @@ const JWKS_PATH = '/.well-known/jwks.json';
 /** How long verifiers may cache the keys. A new key has to be published for longer than this before it signs. */
 const JWKS_MAX_AGE_SECONDS = 300;
 
-/** Longer than routers keep an idle connection (usually 60 s), so that the server closes none while a request arrives. */
+/** Longer than routers keep an idle connection (usually 60 s), so that the server closes no connection while a request arrives. */
 const KEEP_ALIVE_MS = 75_000;
 const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
 /** How long requests in flight may take once no new connection is accepted, in ms. */
@@ -37,7 +37,7 @@ const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason
 
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
-/** The settings of a server's parts, and its view of the process. */
+/** The settings of the server's parts, and the state of the process. */
 export interface ServerOptions
   extends CallerOptions,
     CostLimits,
@@ -47,7 +47,7 @@ export interface ServerOptions
   readonly isUpstreamReady: () => boolean;
   /** Pages for development. With them, introspection and requests from pages of this machine are allowed. */
   readonly explorer?: Explorer | undefined;
-  /** The JWK set of attestations as JSON. Undefined if none are configured. */
+  /** The JWK set of attestations as JSON; undefined if attestations are not configured. */
   readonly jwks?: () => string | undefined;
   /** A company's own plugins. With any, every operation passes through Apollo Server, so that the plugins see it. */
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
@@ -72,7 +72,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   // The largest answer has to fit into the share of a service, a quarter.
   const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, options.maxAnswerBytes * 4), hasRouter);
   const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
-  /** The operations without a line in the log so far. */
+  /** The operations whose log line is not yet written. */
   const underWay = new Set<Promise<void>>();
   /** The reason why the process is not ready, apart from its upstreams. */
   let unready: 'starting' | 'draining' | undefined = 'starting';
@@ -100,7 +100,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     const path = pathOf(request);
     if (explorer && !hasLocalName(request))
       throw new RequestRefused(421, 'In sandbox mode use localhost, an address, or another name without a dot.');
-    // First, so that a page can read every response, refusals too.
+    // This comes first, so that a page can read every response, refusals too.
     if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
@@ -144,7 +144,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       return url;
     },
     replaceSecrets: callers.replaceSecrets,
-    /** Fails readiness, answers with `connection: close` for the grace period, then drains for 7 s and closes all. */
+    /** Fails readiness, answers with `connection: close` for the grace period, then drains for up to 7 s and closes all. */
     stop: async () => {
       const isServing = unready === undefined;
       unready = 'draining';
@@ -153,7 +153,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       await listener.close(DRAIN_MS);
       await apollo.stop();
     },
-    /** Waits for the lines of operations whose connections or calls were closed, for at most half a second. */
+    /** Waits for the log lines of operations whose connections or calls were closed, for at most `SETTLE_MS`. */
     settle: () => Promise.race([Promise.allSettled(underWay), setTimeout(SETTLE_MS, undefined, { ref: false })]),
   };
 }
@@ -164,7 +164,7 @@ export function createAdmin(
   answerProbe: (path: string, response: ServerResponse) => boolean,
 ): Listener {
   let rendering: Promise<string> | undefined;
-  // Without `metrics`, which are about callers alone.
+  // No `metrics` are passed, because they count refusals and evictions of callers only.
   return new Listener({
     maxConnections: ADMIN_MAX_CONNECTIONS,
     keepAliveMs: ADMIN_KEEP_ALIVE_MS,

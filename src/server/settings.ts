@@ -21,7 +21,7 @@ import { quotaLimits } from '../upstream/settings.ts';
 /** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 
-/** A service has the scopes of its entry; any other caller has those of the trusted header, and without this header none. */
+/** If scopes are enforced, a service has those of its entry; any other caller has those of the trusted header, if any. */
 export function areScopesEnforced({ trustedHeaders, services }: Pick<ServerSettings, 'trustedHeaders' | 'services'>) {
   return trustedHeaders?.scopes !== undefined || services.length > 0;
 }

@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Caller, MetadataKey, Requester, TrustedMetadata } from '../graphql/caller.ts';
 import type { ServerSettings } from './settings.ts';
 
-/** The trusted headers by their content, in lower case. */
+/** The names of the trusted headers, in lower case, by their content. */
 export type TrustedHeaders = NonNullable<ServerSettings['trustedHeaders']>;
 
 type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
@@ -24,12 +24,12 @@ const PERHAPS_WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/i;
 /** An address of either kind, with or without brackets, and a port. */
 const WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\da-f:.]+)):(\d{1,5})$/i;
 const MAX_PORT = 65_535;
-/** An IPv4 address in IPv6 (RFC 4291, section 2.5.5.2), as a URL writes it. */
+/** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2), as a URL writes it. */
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 export type RawHeaders = Pick<IncomingMessage, 'rawHeaders'>;
 
-/** The lines of a header, in lower case, from the raw ones: Node joins some repeated headers and drops others. */
+/** The values of a header, by its name in lower case. Raw, because Node joins some repeated headers and drops others. */
 function linesOf({ rawHeaders }: RawHeaders, name: string): readonly string[] {
   const lines: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -45,12 +45,12 @@ export function singleHeader(request: RawHeaders, name: string): string | undefi
   return lines.length === 1 ? lines[0] : undefined;
 }
 
-/** The person of this header. Undefined if the header is absent, repeated, malformed or too long. */
+/** The person in this header. Undefined if the header is absent, repeated, malformed or too long. */
 export function subjectOf(request: RawHeaders, header: string): string | undefined {
   return matching(TEXT, MAX_LENGTH, singleHeader(request, header));
 }
 
-/** The scopes of this header. Undefined if the header is absent, repeated, malformed or too long. */
+/** The scopes in this header. Undefined if the header is absent, repeated, malformed or too long. */
 export function scopesOf(request: RawHeaders, header: string): ReadonlySet<string> | undefined {
   const value = matching(SCOPES, MAX_LENGTH, singleHeader(request, header));
   return value === undefined ? undefined : new Set(value.split(' '));
@@ -85,7 +85,7 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
     sources.map(({ keys, isReplaceable, read }) => ({ keys, isReplaceable, found: read(request) }));
 }
 
-/** The client's address without its port, in the form of RFC 5952, IPv4 in IPv6 as IPv4; undefined if malformed. */
+/** The client's address without its port, in the form of RFC 5952, IPv4-mapped IPv6 as IPv4; undefined if malformed. */
 export function clientAddressOf(
   text: string,
   { hops, port = false }: Pick<NonNullable<MetadataHeaders['ipAddr']>, 'hops' | 'port'>,
@@ -131,7 +131,7 @@ export function requesterOf(caller: Pick<Caller, 'subject' | 'metadata'>, header
   return network === undefined ? { kind: 'anonymous', id: '' } : { kind: 'network', id: network };
 }
 
-/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), in one form. */
+/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), normalised. */
 function networkOf(address: string): string | undefined {
   const { ipAddrV4, ipAddrV6 } = clientAddressOf(address, {}) ?? {};
   if (ipAddrV6 === undefined) return ipAddrV4;
