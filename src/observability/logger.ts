@@ -15,7 +15,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A logger to stdout; `pretty` writes for people, if pino-pretty is there. No call logs a request or a header. */
+/** A logger to stdout; `pretty` writes for people, if pino-pretty is installed. No call logs a request or a header. */
 export async function createLogger({ level, pretty }: { level: string; pretty: boolean }): Promise<Logger> {
   const limit = new RepeatLimit();
   // Registered before the buffer's listener, so that the buffer gets the last counts.
@@ -45,7 +45,7 @@ function isoTime(): string {
   return `,"time":"${secondText}${String(ms).padStart(3, '0')}Z"`;
 }
 
-/** The options of a pino. A line has its time and allowed fields only, and of an error only its name and stack frames. */
+/** The options of a pino logger. A line has only its time and the allowed fields; of an error, only the name and stack frames. */
 export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
   return {
     base: null,
@@ -82,7 +82,7 @@ function allowed(fields: Fields): Fields {
 /** The same as `log.info(fields, 'operation')` in a third of the time. A field that is undefined is left out. */
 export function writeOperation(log: Logger, fields: Fields): void {
   if (!log.isLevelEnabled('info')) return;
-  // Safe: pino documents that a logger keeps its stream under this symbol, and leaves it out of its type.
+  // Safe: pino documents that a logger keeps its stream under this symbol, which its type leaves out.
   const stream = (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym];
   const text = JSON.stringify(allowed(fields)).slice(1, -1);
   stream?.write(`{"level":"info"${isoTime()},${text},"msg":"operation"}\n`);
@@ -169,7 +169,7 @@ export class LogHash {
   /** The outer block, with room for the inner hash. */
   readonly #outer = Buffer.alloc(BLOCK_BYTES + 32);
 
-  /** @param key without one a random one is made, and hashes of different processes cannot be compared */
+  /** @param key by default random; then hashes of different processes cannot be compared */
   constructor(key: string | undefined) {
     this.replaceKey(key ?? randomBytes(32));
   }

@@ -8,7 +8,7 @@ interface FinishedOperation {
   readonly caller: string;
   readonly ms: number;
   readonly outcome: 'ok' | 'partial' | 'error';
-  /** Its field of the root type, `several`, `introspection`, or `none` if no valid document contained it. */
+  /** The root field, `several`, `introspection`, or `none` if no valid document contained the operation. */
   readonly field: string;
   readonly errors: readonly ErrorCode[];
   /** The side that has to act on its errors; undefined without errors. */
@@ -21,7 +21,7 @@ export type MetricsRegistry = ReturnType<typeof createRegistry>;
 /** A registry with Node's own metrics. A label has few values, none of a client's choice: those would leak tokens, or exhaust Prometheus. */
 function createRegistry() {
   const registry = new Registry();
-  // Its histogram of the event loop would wake the process a hundred times a second. `event_loop_lag_seconds_total` takes its place.
+  // Node's histogram of the event loop would wake the process a hundred times a second. `event_loop_lag_seconds_total` replaces it.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 2 ** 31 - 1 });
   for (const { name } of registry.getMetricsAsArray())
     if (/^nodejs_eventloop_lag_(?!seconds$)/.test(name)) registry.removeSingleMetric(name);
@@ -51,7 +51,7 @@ function createRegistry() {
   };
 }
 
-/** In seconds, beyond the longest deadline. A bucket ends at the objective, 2, and at the default deadlines, 3 and 5. */
+/** In seconds. A bucket ends at the latency objective, 2, at the default deadlines, 3 and 5, and beyond them, at 10. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10];
 const REFUSALS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'];
 

@@ -18,10 +18,10 @@ export interface Telemetry {
   readonly tracing: Tracing | undefined;
 }
 
-/** The kind of an operation. Only the name is the client's own; all else is a word of the schema. */
+/** The kind of an operation. Only `name` is the client's text; all else is a word of the schema. */
 export interface OperationKind {
   readonly type: OperationTypeNode;
-  /** Its field of the root type; `several` if it has different ones, and `introspection` if it asks about the schema alone. */
+  /** The root field; `several` if there are different root fields, and `introspection` if only the schema is asked for. */
   readonly field: string;
   readonly name: string | undefined;
 }
@@ -38,10 +38,10 @@ const MAX_NAME_LENGTH = 64;
 /** If several sides have to act, the one with the highest rank counts. */
 const RANK: Readonly<Record<Side, number>> = { caller: 0, upstream: 1, operator: 2 };
 
-/** An operation that takes this long always writes a line, in ms. It is the time of the latency objective. */
+/** The latency objective, in ms. An operation that takes this long always writes a line. */
 const SLOW_MS = 2_000;
 
-/** One operation, from its body to its response. Its end becomes one log line, one set of metrics and one span. */
+/** One operation, from its body to its response. At its end it writes one log line, one set of metrics and one span. */
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
@@ -83,7 +83,7 @@ export class Operation {
     return this.#telemetry.log;
   }
 
-  /** Its field of the root type; undefined before `recordKind`. */
+  /** The root field; undefined before `recordKind`. */
   get field(): string | undefined {
     return this.#kind?.field;
   }
@@ -98,7 +98,7 @@ export class Operation {
     this.#reader = subject;
   }
 
-  /** Records the side that has to act on an error. The operator outranks the upstream, and both the caller. */
+  /** Records the side that has to act on an error. The operator outranks the upstream, and both outrank the caller. */
   recordFailure(side: Side): void {
     if (this.#side === undefined || RANK[side] > RANK[this.#side]) this.#side = side;
   }
@@ -187,7 +187,7 @@ export class Operation {
   }
 }
 
-/** The decisions, each word once, because most operations have one device. Empty without a decision. */
+/** The words of all decisions, each word once; empty without a decision. Most operations have one decision at most. */
 function decidedIn(decisions: readonly Decision[]) {
   const [first, ...others] = decisions;
   if (!first) return {};
@@ -198,14 +198,14 @@ function decidedIn(decisions: readonly Decision[]) {
   const words = (of: (decision: Decision) => string | readonly string[]) =>
     [...new Set(decisions.flatMap(of))].join(' ');
   return {
-    decision: words((one) => one.action),
-    rule: words((one) => one.rule),
-    policy: words((one) => one.policy),
-    shadow: words((one) => one.shadow) || undefined,
+    decision: words((each) => each.action),
+    rule: words((each) => each.rule),
+    policy: words((each) => each.policy),
+    shadow: words((each) => each.shadow) || undefined,
   };
 }
 
-/** A header as it is, if it occurs once and looks like this. */
+/** The value of a header, if the header occurs once and its value has this form. */
 function plain(header: string | string[] | undefined, form: RegExp): string | undefined {
   return typeof header === 'string' && form.test(header) ? header : undefined;
 }

@@ -23,9 +23,9 @@ export const LOG_VARIABLES = {
   logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
 } as const satisfies Table;
 
-/** `name=value`, as OpenTelemetry lists pairs. The value is visible ASCII, with `"`, `,`, `;` and `\` percent-encoded. */
+/** `name=value` in OpenTelemetry's format. The value is visible ASCII, with `"`, `,`, `;` and `\` percent-encoded. */
 const PAIR = /^\s*([\w.\/\-]{1,255})\s*=\s*([[!-~]--[",;\\]]*)\s*$/v;
-/** The pairs of a text. A comma may be the last character, and two may follow each other. */
+/** The pairs of a text, separated by commas. Empty pairs are skipped. */
 const pairsIn = (text: string) => text.split(',').filter((pair) => pair.trim() !== '');
 const PAIRS = 'pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values';
 
@@ -49,7 +49,7 @@ const resourceAttributes = {
 };
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
-const sampler = choice(...SAMPLERS, ...SAMPLERS.map((one) => `parentbased_${one}` as const));
+const sampler = choice(...SAMPLERS, ...SAMPLERS.map((name) => `parentbased_${name}` as const));
 
 export const TRACING_VARIABLES = {
   otlpEndpoint: { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', ...internalAddress },
@@ -61,7 +61,7 @@ export const TRACING_VARIABLES = {
 
 export type TracingSettings = Values<typeof TRACING_VARIABLES>;
 
-/** Files and headers that the OTLP exporter reads itself. A mistake in them would look like a failure of the receiver. */
+/** Variables of the OTLP exporter, for files and headers. A mistake in them would look like a failure of the receiver. */
 const FILES = /^OTEL_EXPORTER_OTLP_(TRACES_)?(CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)$/;
 const HEADERS = /^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$/;
 

@@ -23,28 +23,28 @@ import type { TracingSettings } from './settings.ts';
 
 export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 
-/** The span of one operation. The name of the operation is its only text of the client's own. */
+/** The span of one operation. Its only text from the client is the name of the operation. */
 export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
-/** The target of a call without its ids: the template of the path has names in their place. */
+/** The target of a call without ids: the path template has names instead. */
 type CallTarget = Readonly<Record<'service' | 'origin' | 'pathTemplate', string> & { region: string | undefined }>;
 
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */
   readonly kind: { readonly type: string; readonly field: string; readonly name: string | undefined } | undefined;
-  /** The code of its first error, and the side that has to act; undefined without an error. */
+  /** The code of the first error, and the side that has to act; undefined without an error. */
   readonly failure: { readonly code: string; readonly side: Side } | undefined;
   readonly status: number;
 }
 
 type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
 
-/** Deadline of one export, and of the last ones when the process stops, in ms. */
+/** The deadline of one export, and of the last exports when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;
 
 /**
- * Exports traces over OTLP/HTTP, each from the router through an operation to its upstream calls. The packages are loaded only for
- * it, and names follow OpenTelemetry's conventions.
+ * Exports traces over OTLP/HTTP. A trace leads from the router through an operation to its upstream calls. The packages are loaded
+ * only if traces are on. Names follow OpenTelemetry's conventions.
  * The document, the client's address and `url.full` are left out: they would hold tokens, people and ids.
  */
 export async function openTracing(options: TracingOptions) {
@@ -153,7 +153,7 @@ function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: Tra
   return name.startsWith('parentbased') ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-/** The address is the socket's, because any client can write a `Host` header. */
+/** Ends the span of an operation. The address is the socket's, because any client can write a `Host` header. */
 function endOperation(span: Span, { method = '', httpVersion, socket }: IncomingMessage, result: TracedResult): void {
   const { kind, failure, status } = result;
   span.setAttributes({
@@ -189,7 +189,7 @@ function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget)
   };
 }
 
-/** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is a client's mistake. */
+/** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is the client's mistake, and no error. */
 function endCall(call: Span, outcome: string, status: number | undefined): void {
   if (status !== undefined) call.setAttribute('http.response.status_code', status);
   if (outcome !== 'ok' && status !== 400) fail(call, status && status > 400 ? `${status}` : outcome, true);
