@@ -1,6 +1,6 @@
 import { ADDRCONFIG, lookup as dnsLookup, type LookupAddress } from 'node:dns';
 
-/** Gets at least one address of a name, or an error whose code is the reason. */
+/** Receives at least one address of a name, or an error whose code is the reason. */
 type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) => void;
 
 /** Looks up all addresses of a host name, of both families. */
@@ -138,8 +138,8 @@ function lookupError(hostname: string, code: string): Error {
 }
 
 /**
- * The look-up of the system, with its file of hosts. The first look-up is here, because glibc then reads its configuration:
- * later, if no file descriptor is left, it would answer ENOTFOUND for every name.
+ * The look-up of the system, with its hosts file. A first look-up makes glibc read its configuration now: later, if no file
+ * descriptor is left, glibc would answer ENOTFOUND for every name.
  */
 function openSystemLookup(): Lookup {
   dnsLookup('localhost', () => {});

@@ -1,19 +1,19 @@
 const TICK_MS = 20;
 
-/** The shortest window of delays, in ms: a window that held one short turn alone would part two long turns for `isOverloaded`. */
+/** The shortest window of delays, in ms. In a shorter one, one short turn would separate two long turns for `isOverloaded`. */
 const WINDOW_MS = 50;
 
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/** The number of ticks after a question without a watcher, and the time for which delays count after the last tick, in ms. */
-const [TICKS_AFTER_QUESTION, REMEMBERED_MS] = [50, 100];
+/** The number of ticks after a measurement is read without a watcher, and how long delays count after the last tick, in ms. */
+const [TICKS_AFTER_READ, REMEMBERED_MS] = [50, 100];
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 
 /**
- * Measures the lag of the event loop by ticks, which it has only while somebody watches, so that an idle process sleeps. Node's
- * histogram misses the turn after each reset, which under overload is every turn.
+ * Measures the lag of the event loop by the ticks of a timer, which runs only while somebody watches, so that an idle process
+ * sleeps. Node's histogram misses the turn after each reset, and so every turn under overload.
  */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
@@ -59,13 +59,13 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
     timer = setInterval(tick, TICK_MS).unref();
   };
 
-  /** A question without a watcher lets the ticks go on for a while, so that the next question has an answer. */
-  const touch = () => {
+  /** After a read without a watcher the ticks go on for a while, so that the next read has a measurement. */
+  const keepTicking = () => {
     if (watchers > 0) return;
-    ticksLeft = TICKS_AFTER_QUESTION;
+    ticksLeft = TICKS_AFTER_READ;
     wake();
   };
-  touch();
+  keepTicking();
 
   return {
     /** Measures until the returned function is called. Requests, calls and probes watch as long as they are in flight. */
@@ -79,7 +79,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
     },
     /** The total lag since the start, in ms: tells a slow upstream from a response that waits in our socket. */
     totalLagMs: (): number => {
-      touch();
+      keepTicking();
       return totalMs + lagAt(performance.now());
     },
     /**
@@ -87,7 +87,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
      * counts while it lasts, so that requests which arrive meanwhile are refused.
      */
     isOverloaded: (): boolean => {
-      touch();
+      keepTicking();
       return delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs);
     },
     /** The total lag that ticks have measured, in ms. */

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 /** An import of `node:http` would load the undici inside Node, which delays a start by about 30 ms. */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** Makes a server listen; port 0 takes a free one. Resolves with its scheme, host and port, without a trailing slash. */
+/** Makes a server listen; port 0 takes a free port. Resolves with its scheme, host and port, without a trailing slash. */
 export async function listenOn(server: Server, host: string, port: number): Promise<string> {
   await once(server.listen(port, host), 'listening'); // rejects on 'error'
   const bound = server.address();
@@ -18,7 +18,7 @@ export async function listenOn(server: Server, host: string, port: number): Prom
 export const tlsOptionsFor = (hostname: string): { readonly servername?: string } =>
   hostname.endsWith('.') ? { servername: hostname.slice(0, -1) } : {};
 
-/** A target in origin-form, or in absolute-form with a host that counts instead of the header (RFC 9112, section 3.2.2). */
+/** A target in origin-form, or in absolute-form with a host that replaces the `Host` header (RFC 9112, section 3.2.2). */
 const TARGET = /^(?:https?:\/\/([^/?]*))?([^?]*)/i;
 
 export function pathOf({ url = '' }: IncomingMessage): string {
@@ -35,13 +35,13 @@ export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
 /** The origin of a page from a server of this machine, as browsers write it. */
 export const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
 
-/** For development: lets pages of this machine alone read the response (CORS). Answers a preflight of theirs, and returns true. */
+/** For development: lets only pages of this machine read the response (CORS). Returns true if it has answered a preflight. */
 export function answerLocalPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   response.setHeader('vary', 'origin');
   if (!LOCAL_ORIGIN.test(headers.origin ?? '')) return false;
   response.setHeader('access-control-allow-origin', headers.origin ?? '');
   if (method !== 'OPTIONS') return false;
-  // Every header: clients send some of their own, and TRUSTED_HEADERS may name any.
+  // Every header is allowed: clients send headers of their own, and TRUSTED_HEADERS may name any.
   response.setHeader('access-control-allow-headers', headers['access-control-request-headers'] ?? '');
   response.writeHead(204, { 'access-control-allow-methods': 'POST' }).end();
   return true;

@@ -1,6 +1,6 @@
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,32})?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** Is this an RFC 3339 date-time with an offset? `Date` also takes 30 February. Leap seconds: RFC 3339, 5.7. */
+/** Is this an RFC 3339 date-time with an offset? `Date` also takes 30 February. Leap seconds follow RFC 3339, 5.7. */
 export function isRfc3339(text: string): boolean {
   const match = RFC_3339.exec(text);
   if (!match) return false;

@@ -1,6 +1,6 @@
 /**
- * The shares of a capacity or limit that services may hold, so that they starve neither the router nor each other; at least 1:
- * together half of it, or all of it without a router; each service half of `together`, or all of it if it is the only service.
+ * The shares of a capacity or limit that services may hold, so that they starve neither the router nor each other. `together` is
+ * half of the total, or all of it without a router. `each` is half of `together`, or all of it for one service. The least is 1.
  */
 export function sharesOf(
   total: number,
@@ -36,7 +36,7 @@ export class SharedCount {
 }
 
 export interface Holder {
-  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. A rotation of its secret keeps it. */
+  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. A rotation of the secret keeps the name. */
   readonly name: string;
   /** Without any secret, every caller has the limits of the router. */
   readonly isService: boolean;
