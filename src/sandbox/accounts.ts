@@ -46,7 +46,7 @@ export function findCaptcha(captchaId: string, region: Region): SandboxCaptcha |
   return captcha.exception ?? captcha;
 }
 
-/** The attestations of sandbox mode: two services to try, with or without a person. A login knows none yet. */
+/** The attestations of sandbox mode: two services to try, with or without a person: a login does not know the person yet. */
 export const SANDBOX_ATTESTATION = {
   issuer: 'https://device-trust.sandbox',
   lifetimeSeconds: 120,

@@ -108,7 +108,7 @@ function verify(claimed: Challenge, captchaId: string, challenges: Challenges): 
   if (issued.isVerified) return exception('-50003');
   if (Date.now() >= issued.expiresAtMs) return failed('pass_token expire', lotNumber);
   issued.isVerified = true;
-  // A pass alone has a scene and a referer (2.3).
+  // Only a pass has a scene and a referer (2.3).
   const args = { ...SOLVED_BY, lot_number: lotNumber, scene: 'login', referer: 'https://shop.example/login' };
   return { status: 200, body: { status: 'success', result: 'success', reason: '', captcha_args: args } };
 }

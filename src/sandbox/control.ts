@@ -16,7 +16,7 @@ const FAULT = z.strictObject({
 });
 const KEY = z.strictObject({ id: z.string(), key: z.string().regex(/^[\x21-\x7e]{1,256}$/) });
 
-/** The faults of one region, by service. `untilMs` is by `performance.now()`. */
+/** The faults of one region, by service. `untilMs` is on the clock of `performance.now()`. */
 export type Faults = Map<string, { readonly delay: number; readonly down: boolean; readonly untilMs: number }>;
 
 /** Makes a service slow or unreachable for some seconds, and replaces its earlier fault. */

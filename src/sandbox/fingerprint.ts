@@ -36,7 +36,7 @@ export async function queryFingerprint(
   // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
   if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { ref: false });
   if ('error' in meaning) return meaning.error === 400 ? invalidRequest([INVALID_TOKEN]) : errorResponse(meaning.error);
-  // No token has the form `@name`, so the id of a named device is no token's id.
+  // No token has the form `@name`, so a named device never has the id of a token.
   const deviceId = meaning.deviceName === undefined ? digest : hash('sha256', `@${meaning.deviceName}`);
   const data: Omit<FingerprintData, 'detail'> & { detail: object } = {
     request_id: requestId(publicKey, deviceToken),
@@ -83,7 +83,7 @@ function envelope(code: number, message: string, data: object): JsonResponse {
   return { status: code, body: { code, message, data } };
 }
 
-/** The errors of a body (2.1, 2.2). Two are documented (7) in the style of pydantic, so the others have its texts. */
+/** The errors of a body (2.1, 2.2). Two are documented (7) in the style of pydantic, so the other errors have pydantic's texts. */
 const REASONS: Readonly<Record<string, string>> = {
   missing: 'Field required',
   string_type: 'Input should be a valid string',

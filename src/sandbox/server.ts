@@ -12,7 +12,7 @@ import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, readBody, send } from './http.ts';
 import { LOG_IN_PATH, logIn } from './log-in.ts';
 
-/** The most challenges and the most tokens that are kept: then the oldest are evicted. Each takes some hundred bytes. */
+/** The most challenges, tokens and proofs that are kept, each in some hundred bytes. Beyond it the oldest are evicted. */
 const CAPACITY = 10_000;
 
 /** The memory of both services, for all regions. */
