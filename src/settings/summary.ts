@@ -40,7 +40,7 @@ export function exposureOf(config: Config, slices: readonly Slice[]): string | u
     : 'Everybody behind the router can read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
 }
 
-/** The sentence about the address that a start could not listen on. Undefined for any other error. */
+/** The problem with the address that a start could not listen on; undefined for any other error. */
 export function listenProblem(error: unknown, config: Partial<Config>): string | undefined {
   const { host, sandboxHost, port, adminPort } = config;
   const { syscall, code, hostname, address = hostname, port: failed } = propertiesOf(error);

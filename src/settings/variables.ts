@@ -27,11 +27,11 @@ export const VARIABLES = tableOf(SLICES);
 
 /** The variables of a subgraph that knows these slices. */
 export function tableOf(slices: readonly Slice[]): Rows {
-  // Safe: the rows of SLICES are those of the type, and no other slice may leave one out.
+  // Safe: the rows of SLICES are those of the type, and no other slice may leave a row out.
   return Object.assign({}, COMMON, ...slices.map(({ variables }) => variables)) as Rows;
 }
 
-/** The configuration of a server that knows these slices, of which the chosen ones may be on. @throws ConfigError */
+/** The configuration of a server that knows these slices, of which only `chosen` may be on. @throws ConfigError */
 export function parseConfig(
   env: Environment,
   readFile: (path: string) => string,
@@ -62,7 +62,7 @@ function isConfigured({ accounts }: Slice, config: Values<Table>): boolean {
 function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice[], chosen: readonly Slice[]): void {
   const { upstreamMode, port, adminPort, allowDirectAccess, routerSecrets = [], services = [] } = rows.values;
   const isLive = upstreamMode === 'live';
-  // The same rules, with the variables of any slice.
+  // The same input, typed for the variables of any slice.
   const input: RuleInput<Table> = rows;
   const { refuse, isSet, placeholders } = input;
   const nameOf = (key: string) => table[key]?.name ?? key;
@@ -82,11 +82,11 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
     slice.rules(input, isLive);
   }
   const [first, ...others] = chosen.map(({ accounts }) => accounts);
-  const isNothing = isLive && !chosen.some(({ variables }) => Object.keys(variables).some(isSet));
+  const isEmpty = isLive && !chosen.some(({ variables }) => Object.keys(variables).some(isSet));
   const either = ['it', ...others.map(nameOf)].join(' or ');
-  if (first) refuse(isNothing, first, either, others.length > 0 ? 'neither' : 'nothing');
+  if (first) refuse(isEmpty, first, either, others.length > 0 ? 'neither' : 'nothing');
 
-  // A store counts quotas. It shares the budget of an outage only beside them.
+  // The store counts quotas. It also shares the budget of an outage, but not without a quota.
   const quotas = chosen.map(({ quota }) => quota);
   const missing = `${quotas.map(nameOf).join(' or ')} as well`;
   refuse(isSet('quotaStoreUrl') && !quotas.some(isSet), 'quotaStoreUrl', missing, 'neither');
@@ -107,18 +107,18 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   // Without a secret no caller is trusted, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
   refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
-  // Secrets for a try are public. Services have to be on this machine, and so does the port unless all accounts are for a try.
+  // Trial secrets are public. Services have to be on this machine, and so does the port unless all accounts are trial accounts.
   const isOnThisMachine = ({ variables }: Slice) =>
     Object.entries(variables).every(([key, { schema }]) => {
       const value = schema === address.schema ? input.values[key] : undefined;
       return typeof value !== 'string' || isLocalHost(new URL(value).hostname);
     });
-  const hasAccounts = chosen.filter(({ accounts }) => isSet(accounts));
-  const isTried = ({ accounts }: Slice) => placeholders.some(({ key, isForTrial }) => isForTrial && key === accounts);
-  const isPortSafe = isLocalHost(rows.values.host ?? '') || hasAccounts.every(isTried);
+  const withAccounts = chosen.filter(({ accounts }) => isSet(accounts));
+  const isTrial = ({ accounts }: Slice) => placeholders.some(({ key, isForTrial }) => isForTrial && key === accounts);
+  const isPortSafe = isLocalHost(rows.values.host ?? '') || withAccounts.every(isTrial);
   for (const { key, own, isForTrial } of placeholders) {
     const slice = slices.find(({ variables }) => key in variables);
-    const isSafe = slice ? isOnThisMachine(slice) : isPortSafe && hasAccounts.every(isOnThisMachine);
+    const isSafe = slice ? isOnThisMachine(slice) : isPortSafe && withAccounts.every(isOnThisMachine);
     refuse(!isForTrial || !isSafe, key, own, 'a placeholder from the documentation');
   }
 }
