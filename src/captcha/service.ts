@@ -42,6 +42,7 @@ export class CaptchaService implements RunningSlice<Rows> {
   readonly attestations: AttestationIssuer;
   readonly maxCaptchas: number;
   readonly #policy: CaptchaSettings['captchaFailOpen'];
+  readonly #timeoutMs: number;
   readonly #metrics: CaptchaMetrics;
   readonly #log: Log;
   readonly #budget: FailOpenBudget;
@@ -53,6 +54,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     this.#log = shared.log;
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
+    this.#timeoutMs = settings.captchaTimeoutMs;
     this.#budget = new FailOpenBudget(shared.counter);
     this.#budget.shares = minimumShares(settings.routerSecrets, settings.services);
     this.upstream = new UpstreamClient({
@@ -60,7 +62,7 @@ export class CaptchaService implements RunningSlice<Rows> {
       accounts: captchasOf(settings),
       probeOf: captchaProbe,
       pathTemplate: VALIDATE_TEMPLATE,
-      timeoutMs: settings.captchaTimeoutMs,
+      timeoutMs: this.#timeoutMs,
     });
     this.attestations = new AttestationIssuer(settings, { captchas: this.upstream, metrics: this.#metrics });
   }
@@ -135,18 +137,20 @@ export class CaptchaService implements RunningSlice<Rows> {
   async #verify(captcha: Captcha, input: ValidateCaptchaInput, scope: CallScope): Promise<CaptchaVerdict | NoVerdict> {
     const { keys } = captcha;
     const body = keys.bodyFor(input);
-    const verdict = await this.#send(body, captcha, input.lotNumber, scope);
+    const endsAt = performance.now() + this.#timeoutMs;
+    const verdict = await this.#send(body, captcha, input.lotNumber, scope, this.#timeoutMs);
     const hasOtherKey = hasIllegalSignature(verdict) && keys.refuse(body);
     if (!hasOtherKey) return verdict;
-    const second = await this.#send(keys.bodyFor(input), captcha, input.lotNumber, scope);
+    // Both calls have one time-out, because a router waits no longer.
+    const second = await this.#send(keys.bodyFor(input), captcha, input.lotNumber, scope, endsAt - performance.now());
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
-  async #send(body: string, account: Captcha, lotNumber: string, scope: CallScope) {
+  async #send(body: string, account: Captcha, lotNumber: string, scope: CallScope, timeoutMs: number) {
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {
-      return await this.upstream.call({ account, body, scope }, (received) => {
+      return await this.upstream.call({ account, body, scope, timeoutMs }, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, lotNumber);
         logProblems(result, response, received, lotNumber, ids, this.#log);

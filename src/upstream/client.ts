@@ -15,6 +15,8 @@ interface UpstreamRequest {
   readonly account: Account;
   readonly body: string;
   readonly scope: CallScope;
+  /** The time for this call, in ms, if it is less than that of the service. */
+  readonly timeoutMs?: number;
 }
 
 interface Reading<Result> {
@@ -91,9 +93,9 @@ export class UpstreamClient<Configured extends Account = Account> {
    * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
-    const { account, body, scope } = request;
+    const { account, body, scope, timeoutMs = this.#options.timeoutMs } = request;
     const { id, region, origin, path, headers } = account;
-    const { timeoutMs, eventLoop, quota } = this.#options;
+    const { eventLoop, quota } = this.#options;
     scope.signal.throwIfAborted();
     const health = this.health.find(id);
     const bulkhead = this.#bulkheadFor(region);

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
@@ -77,15 +78,19 @@ test('with one key, or if the service accepts neither, the signature is refused 
   }
 });
 
-test('a rejection stands if the call with the other key gets no answer', async () => {
+test.concurrent.each<[string, (response: ServerResponse) => unknown]>([
+  ['gets no answer', (response) => response.destroy()],
+  ['gets one when the time for both is over', (response) => setTimeout(() => sendJson(response, 200, PASS), 2_000)],
+])('a rejection stands if the call with the other key %s', async (_what, answerSecond) => {
   let calls = 0;
   const upstream = await startUpstream((_request, response) => {
     calls += 1;
-    if (calls > 1) response.destroy();
-    else sendJson(response, 200, REFUSED);
+    if (calls > 1) answerSecond(response);
+    else setTimeout(() => sendJson(response, 200, REFUSED), 2_000);
   });
   onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [CAPTCHA], captchaFailOpen: 'always' });
+  const overrides = { captchaFailOpen: 'always', captchaTimeoutMs: 3_500 } as const;
+  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [CAPTCHA], ...overrides });
   onTestFinished(app.stop);
   const { data } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
   expect(calls).toBe(2);
