@@ -15,10 +15,12 @@ import { ask } from '../support/requests.ts';
 /** With one service alone, nothing of the other one is there. */
 
 const sandbox = await startSandbox({ port: 0 });
-const apps = {
-  fingerprint: await startInLiveMode(sandbox.urls, { captchaConfigurations: [], logLevel: 'debug' }),
-  captcha: await startInLiveMode(sandbox.urls, { fingerprintApplications: [], logLevel: 'debug' }),
+const startAlone = (service: string) => {
+  const others = SLICES.filter(({ name }) => name !== service);
+  const without = Object.fromEntries(others.map(({ accounts }) => [accounts, []]));
+  return startInLiveMode(sandbox.urls, { ...without, logLevel: 'debug' });
 };
+const apps = { fingerprint: await startAlone('fingerprint'), captcha: await startAlone('captcha') };
 afterAll(() => Promise.all([...Object.values(apps).map(({ stop }) => stop()), sandbox.stop()]));
 
 const DEVICE = { query: FINGERPRINT_QUERY, variables: { token: 'sandbox:android' } };
