@@ -17,8 +17,10 @@ const MAX_CONNECTION_AGE_MS = 300_000;
 const JITTER = 0.2;
 /** During a close, idle connections end once nothing has arrived for this long, in ms. */
 const SWEEP_INTERVAL_MS = 50;
-/** A close waits for an event-loop turn without an arrival, for at most this many turns. */
-const MAX_TURNS = 100;
+/** The longest wait for a turn of the event loop without an arrival before the port closes, in ms. */
+const MAX_WAIT_MS = 250;
+/** How long connections that are idle stay open while requests arrive on others, in ms. */
+const MAX_SPARED_MS = 1_000;
 /** The most pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
 /** A request with this many headers is refused: Node drops any beyond. Unlimited, a 16 KiB head takes nine times its size. */
@@ -114,17 +116,20 @@ export class Listener {
   async close(graceMs: number): Promise<void> {
     this.drain();
     if (!this.#server.listening) return;
+    const startedAt = performance.now();
     let seen = -1;
     // A close resets the connections that wait to be accepted, so it comes after a turn of the event loop in which nothing arrived.
-    for (let turn = 0; seen !== this.#arrivals && turn < MAX_TURNS; turn += 1) {
+    while (seen !== this.#arrivals && performance.now() - startedAt < MAX_WAIT_MS) {
       seen = this.#arrivals;
       await setImmediate();
     }
     // Node's `close` of an HTTP server also closes idle connections at once, although a request may be on its way.
     const closed = once(NetServer.prototype.close.call(this.#server), 'close');
-    // Kept-alive connections would keep the server from closing. While clients still send, idle connections stay open.
+    // Kept-alive connections would keep the server from closing. While clients still send, idle connections stay open, but not for
+    // long: a request that arrives late would be cut at the end.
     const sweep = setInterval(() => {
-      if (seen === this.#arrivals) this.#server.closeIdleConnections();
+      const isOver = performance.now() - startedAt >= MAX_SPARED_MS;
+      if (isOver || seen === this.#arrivals) this.#server.closeIdleConnections();
       seen = this.#arrivals;
     }, SWEEP_INTERVAL_MS);
     const force = setTimeout(() => this.#server.closeAllConnections(), graceMs);

@@ -7,6 +7,7 @@ import { Listener } from '../../src/server/listener.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { openConnection } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 
 /** Connections end at an age of their own, and no request is lost by that. */
 
@@ -178,4 +179,22 @@ test('a request on a connection that waits to be accepted when the server stops 
   await new Promise(process.nextTick);
   await listener.stop(60_000);
   expect(endsIn(await closed)).toEqual([true]);
+});
+
+test('connections that stay idle end a second after a stop, although requests arrive on others', async () => {
+  const listener = await startListener(60_000);
+  const connections = times(80, () => openConnection(listener.url, requestOf()));
+  await until(() => connections.every(({ received }) => endsIn(received()).length === 1));
+  let [sent, isStopped] = [0, false];
+  const stopped = listener.stop(60_000).then(() => {
+    isStopped = true;
+  });
+  for (const { socket } of connections) {
+    if (isStopped) break;
+    socket.write(requestOf());
+    sent += 1;
+    await sleep(25);
+  }
+  await stopped;
+  expect(sent).toBeLessThan(80);
 });
