@@ -26,8 +26,9 @@ export function unsafeSwitches(env: Environment, execArgv: readonly string[]): s
     problems.push(
       'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0, which accepts a stranger as the service.',
     );
-  // DEBUG lists modules, or patterns of modules, that log to stderr.
-  if (/(^|[\s,])(\*|i[\w:]*\*|ioredis)/.test(env['DEBUG'] ?? ''))
+  // DEBUG lists modules, or patterns of modules, that log to stderr. ioredis is the client of the store.
+  const hasStore = Boolean(env['QUOTA_STORE_URL'] || env['QUOTA_STORE_URL_FILE']);
+  if (hasStore && /(^|[\s,])(\*|i[\w:]*\*|ioredis)/.test(env['DEBUG'] ?? ''))
     problems.push(
       'DEBUG: expected a value without ioredis, but got one with it, which writes the password of the store to the log.',
     );
