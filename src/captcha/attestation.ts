@@ -124,8 +124,9 @@ function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
 }
 
 /**
- * The id of a challenge, the same in all of its attestations and on all replicas: HMAC(HKDF(captcha key), captcha id and lot
- * number). HKDF (RFC 5869) keeps the id apart from the signature of a verification, which is HMAC(captcha key, lot number).
+ * The id of a challenge, the same in all of its attestations and on all replicas until its captcha key is replaced: HMAC(HKDF(
+ * captcha key), captcha id and lot number). HKDF (RFC 5869) keeps it apart from the signature of a verification, which is
+ * HMAC(captcha key, lot number).
  */
 function challengeIdOf({ id, captchaKey }: CaptchaAccount, lotNumber: string): string {
   const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));
