@@ -2,6 +2,7 @@
 // the environment. README.md in this folder explains each block. It also runs with `--hive-router-runtime`, the planner in Rust.
 import { randomUUID } from 'node:crypto';
 import type { GatewayConfigSupergraph, GatewayPlugin } from '@graphql-hive/gateway-runtime';
+import { GraphQLError } from 'graphql';
 
 /** What the option `jwt` of Hive Gateway puts into the context once it has verified a token. */
 export interface SignedIn {
@@ -18,6 +19,19 @@ const requestIds: GatewayPlugin = {
   },
 };
 
+/**
+ * Refuses what a page of any site can send without a preflight: a GET, and a POST that is a form or plain text. Each would be an event,
+ * or even an order. The gateway's own `csrfPrevention` asks for a header with JSON, too.
+ */
+const csrfPrevention: GatewayPlugin = {
+  onRequestParse({ request: { headers } }) {
+    if (/^application\/json *(;|$)/i.test(headers.get('content-type') ?? '')) return;
+    if (headers.has('apollo-require-preflight')) return;
+    const extensions = { code: 'BAD_REQUEST', retryable: false, http: { status: 403 } };
+    throw new GraphQLError('Send JSON, or the header apollo-require-preflight.', { extensions });
+  },
+};
+
 /** @param secret one of the subgraph's ROUTER_SECRETS */
 export function configFor(secret: string | undefined) {
   return {
@@ -25,8 +39,10 @@ export function configFor(secret: string | undefined) {
     plugins: () => {
       // When the gateway starts, and not at its first request.
       if (!secret) throw new Error('ROUTER_SECRET is not set: device-trust would answer 401 to every request.');
-      return [requestIds];
+      return [csrfPrevention, requestIds];
     },
+    // By default every site may read answers, with credentials. Name your own: `{ origin: ['https://…'], credentials: false }`.
+    cors: false,
 
     propagateHeaders: {
       fromClientToSubgraphs: ({ request, context, subgraphName }) => {

@@ -17,6 +17,7 @@ const CONTINUES = 'it continues the trace, so the edge has to remove `traceparen
 /** What a router was seen not to do, by the row. A row that begins to hold fails here, and the sentence goes. */
 const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Cosmo Router': {
+    'a page of another site causes no event, and may read no answer': 'it answers a GET, so the edge has to refuse it',
     'the `traceparent` of a client decides no trace': CONTINUES,
     'an id of the request arrives that is not of the client':
       'it has none that a rule can send, so the trace joins logs',
@@ -128,6 +129,25 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     expect([data.deviceFingerprint.signals, errors]).toEqual([[], undefined]);
     expect(headersSeen()).toMatchObject({ 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' });
     expect(textOf('authorization')).toBe('');
+  });
+
+  row('a page of another site causes no event, and may read no answer', async () => {
+    const origin = 'https://evil.example';
+    const query = '{ deviceFingerprint(token: "sandbox:ios") { __typename } }';
+    const [body, form] = [JSON.stringify({ query }), `query=${encodeURIComponent(query)}`];
+    const parts = `--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n${body}\r\n--x--\r\n`;
+    // What a browser sends without a preflight. A GET has no origin.
+    await request(`${router.url}?${form}`, { headers: { accept: '*/*', 'sec-fetch-site': 'cross-site' } });
+    for (const [type, text] of [
+      ['text/plain', body],
+      ['application/x-www-form-urlencoded', form],
+      ['multipart/form-data; boundary=x', parts],
+    ])
+      await request(router.url, { method: 'POST', headers: { origin, 'content-type': `${type}` }, body: `${text}` });
+    expect(graph.events()).toBe(0);
+    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
+    const { headers } = await request(router.url, { method: 'OPTIONS', headers: { origin, ...asked } });
+    expect([origin, '*']).not.toContain(headers.get('access-control-allow-origin'));
   });
 
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
