@@ -12,7 +12,9 @@ interface WatchedService {
     all(): Iterable<{ account: string; status: HealthStatus; prober: { probe: { region?: string | undefined } } }>;
   };
   readonly bulkheads: ReadonlyMap<string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>>;
-  readonly quota: { states(): Iterable<readonly [Window, { limit: number; left: number }]> };
+  readonly quota: {
+    states(accounts: readonly string[]): Iterable<readonly [Window, { limit: number; left: number }]>;
+  };
 }
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
@@ -52,7 +54,8 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
     watchService: (service: string, { health, bulkheads, quota }: WatchedService) => {
       for (const window of ['second', 'day'] as const) refusals.inc({ service, window }, 0);
       onCollect(() => {
-        for (const [window, { limit, left }] of quota.states()) {
+        const accounts = Array.from(health.all(), ({ account }) => account);
+        for (const [window, { limit, left }] of quota.states(accounts)) {
           quotaLimit.set({ service, window }, limit);
           quotaLeft.set({ service, window }, left);
         }

@@ -127,13 +127,10 @@ export function createQuota(
         if (calls >= limit.calls || (callsInStore ?? 0) > limit.calls) refuse(account, limit);
       }
     },
-    /** Each limit for all callers, with the calls left for the account that has the fewest left. */
-    states: () =>
+    /** Each limit for all callers, with the rest of the account that has the least left. */
+    states: (accounts: readonly string[]) =>
       forAll.map((limit) => {
-        const start = keyOf('', limit);
-        const calls = [...counts.keys()]
-          .filter((key) => key.startsWith(start))
-          .map((key) => countOf(key.slice(start.length), limit).calls);
+        const calls = accounts.map((account) => countOf(account, limit).calls);
         return [limit.window, { limit: limit.calls, left: Math.max(0, limit.calls - Math.max(0, ...calls)) }] as const;
       }),
   };

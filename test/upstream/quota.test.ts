@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { SANDBOX_APPLICATIONS } from '../../src/sandbox/accounts.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
@@ -90,6 +91,16 @@ test('the metrics have the limits, what is left, and what was refused', async ()
     [],
   );
   expect(value('device_trust_quota_store_away')).toBe(0);
+});
+
+test('what is left is that of the accounts in use', async () => {
+  const { app, rotate, judge } = await start({ fingerprintQuota: { perDay: 10 } });
+  const left = async () =>
+    (await readMetrics(app)).value('device_trust_quota_remaining', { service: 'fingerprint', window: 'day' });
+  await judge(10);
+  expect(await left()).toBe(0);
+  rotate({ fingerprintApplications: SANDBOX_APPLICATIONS.slice(1) });
+  expect(await left()).toBe(10);
 });
 
 test('without a store at its address the app starts within seconds, and counts alone', async () => {
