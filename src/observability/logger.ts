@@ -94,17 +94,17 @@ const WINDOW_MS = 1_000;
 
 /**
  * Limits the lines at `info` and `warn` of one cause in a second: in an outage each operation writes a line. A cause is the
- * message with `account` and `cause`, which no caller controls. A last line of each cause counts the lines left out.
+ * message with `account`, `cause` and `field`, which no caller controls. A last line of each cause counts the lines left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();
   #timer: NodeJS.Timeout | undefined;
 
   write(line: readonly unknown[], write: (line: readonly unknown[]) => void): void {
-    const { account, cause } = propertiesOf(line[0]);
+    const { account, cause, field } = propertiesOf(line[0]);
     const message = line.find((argument) => typeof argument === 'string');
-    const key = JSON.stringify([message, account, cause]);
-    const report = (leftOut: number) => write([{ account, cause, leftOut }, message]);
+    const key = JSON.stringify([message, account, cause, field]);
+    const report = (leftOut: number) => write([{ account, cause, field, leftOut }, message]);
     const count = this.#counts.get(key) ?? { seen: 0, report };
     this.#counts.set(key, count);
     // A window begins with its first line, so that a quiet process has no timer.

@@ -114,6 +114,15 @@ describe('the limit of warnings for one cause', () => {
       ]);
   });
 
+  test('hides no failure of another field', () => {
+    const lines = written((log) => {
+      for (const internal of times(50, String)) log.warn({ internal, field: 'deviceFingerprint' }, 'a line');
+      log.warn({ internal: 'of a captcha', field: 'validateCaptcha' }, 'a line');
+    });
+    expect(lines).toContainEqual(expect.objectContaining({ internal: 'of a captcha' }));
+    expect(lines.at(-1)).toMatchObject({ field: 'deviceFingerprint', leftOut: 40 });
+  });
+
   test('leaves out no error, however many lines there are', () => {
     const lines = written((log) => {
       for (const internal of times(250, String)) log.warn({ internal }, 'a line');
