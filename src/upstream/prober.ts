@@ -33,6 +33,8 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
   return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }
 
+const OUR_DELAY = 'this process, or its look-up of the host, was late';
+
 /** Sends a probe on a connection of its own. If `signal` ends it, the result is a `local_failure`. */
 export async function sendProbe(
   probe: Probe,
@@ -43,7 +45,7 @@ export async function sendProbe(
   const body = probe.body();
   const { dns, eventLoop, timeoutMs } = options;
   const deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
-  const pool = new UpstreamPool(origin, dns, timeoutMs);
+  const pool = new UpstreamPool(origin, dns, { connectTimeoutMs: timeoutMs });
   const pending = pool.post({ path, headers, body }, deadline.signal);
   try {
     return classify(await pending.response, body);
@@ -53,8 +55,8 @@ export async function sendProbe(
     const { code, why, internal: reason = code } = error;
     // The resolver has answered, so its delay does not matter.
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
-    if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: 'this process was late' };
     if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
+    if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: OUR_DELAY };
     if (why === 'unreadable') return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
     return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
