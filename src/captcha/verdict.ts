@@ -139,7 +139,7 @@ export async function indeterminate(
   const isOutage = policy !== 'never' && isFault && isDown && !isUnreadable;
   const isAllowed = isOutage && (await takeAllowance());
   const proceed = policy === 'always' ? !isUnreadable : isAllowed;
-  const advice = cause === 'CONFIGURATION' ? ASK_OPERATOR : isOutage ? TRY_AGAIN : NEW_CHALLENGE;
+  const advice = isOutage ? LIMIT_REACHED : ADVICE[cause];
   const message = isAllowed ? MESSAGES[cause] : `${MESSAGES[cause]} ${proceed ? BY_POLICY : advice}`;
   return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isAllowed };
 }
@@ -152,6 +152,11 @@ const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
 };
 const BY_POLICY = 'The request may proceed by policy alone, without an attestation.';
-const NEW_CHALLENGE = 'Let the person solve a new challenge.';
-const TRY_AGAIN = 'The limit for the outage is reached. Let the person try again in a minute.';
-const ASK_OPERATOR = 'The operator of this subgraph has to check its configuration.';
+const TRY_AGAIN = 'Let the person try again in a minute.';
+const LIMIT_REACHED = `The limit for the outage is reached. ${TRY_AGAIN}`;
+const ADVICE: Readonly<Record<CaptchaIndeterminateCause, string>> = {
+  CLIENT: 'Let the person solve a new challenge.',
+  CONFIGURATION: 'The operator of this subgraph has to check its configuration.',
+  SERVICE: TRY_AGAIN,
+  TRANSPORT: TRY_AGAIN,
+};
