@@ -69,13 +69,17 @@ export function toOutcome(
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${request.account.id}${message}`;
     // A response without an envelope may come from a firewall, which a bot can provoke. Our probe finds a mistake of ours.
-    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
+    if (envelope) throw new DeviceTrustError('UPSTREAM_REJECTED', { internal });
+    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: 'upstream', message: NO_ENVELOPE });
   }
   // 429 is not documented, but a later request may succeed.
   if (status >= 500 || status === 429)
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${message}` });
   throw protocolError(`HTTP status ${status}${message}`);
 }
+
+const NO_ENVELOPE =
+  'The service behind this field, or a firewall before it, refused the request. The operator of that service has to act.';
 
 /** The evidence of an answer to a probe: the success and the 400 are documented; 401, 403 and 404 blame us (document, 7). */
 export function probeResultOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {

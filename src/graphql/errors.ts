@@ -36,8 +36,10 @@ export function reportErrors(operation: Operation, errors: readonly Error[]): vo
       if (reported.has(cause)) continue;
       reported.add(cause);
       operation.recordFailure(side);
-      // The log limits repeated warnings by their message, so it gets the catalogue's message.
-      if (side !== 'caller') log.warn({ requestId, code, internal, field }, ERROR_CATALOGUE[code].message);
+      const usual = ERROR_CATALOGUE[code];
+      // The log limits repeated warnings by their message, so it gets the catalogue's message, unless that is for another side.
+      const message = side === usual.side ? usual.message : original.message;
+      if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
     } else {
       const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
       const { side, message } = ERROR_CATALOGUE[code];

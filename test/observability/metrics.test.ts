@@ -120,8 +120,14 @@ describe('an operation', () => {
     ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'upstream'],
   ])('for which %s (%i) names who has to act', async (_when, status, body, side) => {
     reply = answer(status, body);
-    const gain = await gainOf(live.app, () => send(live.app, { query: queryForTokens(['a']) }));
+    const linesBefore = live.app.logged().length;
+    let text = '';
+    const gain = await gainOf(live.app, async () => {
+      ({ text } = await send(live.app, { query: queryForTokens(['a']) }));
+    });
     expect(gain.of('device_trust_operations_failed_total')).toEqual([[{ side }, 1]]);
+    for (const said of [text, live.app.logged().slice(linesBefore)])
+      expect(said).toContain(`operator of ${side === 'upstream' ? 'that service' : 'this subgraph'} has to act`);
   });
 
   test('is measured in seconds, in buckets of which one ends at the objective of latency and one at each default deadline', async () => {
