@@ -89,11 +89,14 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   let timer: NodeJS.Timeout | undefined;
   /** A probe for each key whose last count failed. While there are any, the store is away. */
   const probes = new Map<string, () => Promise<unknown>>();
-  const recordFailure = (key: string, probe: () => Promise<unknown>, cause: string) => {
-    const wasAway = probes.size > 0;
+  /** The causes of this absence that the log has named: the first one, and each refusal, which may come after a lost connection. */
+  const named = new Set<string>();
+  const recordFailure = (key: string, probe: () => Promise<unknown>, cause: string, isRefusal = false) => {
+    const isNamed = probes.size > 0 && (!isRefusal || named.has(cause));
     probes.set(key, probe);
     timer ??= setInterval(() => setImmediate(probeAll), PROBE_INTERVAL_MS).unref();
-    if (wasAway) return;
+    if (isNamed) return;
+    named.add(cause);
     metrics.recordQuotaStore(true);
     log.warn({ internal: cause }, 'quota store unavailable; counting per process');
   };
@@ -101,6 +104,7 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
     if (!probes.delete(key) || probes.size > 0) return;
     clearInterval(timer);
     timer = undefined;
+    named.clear();
     connectionError = DISCONNECTED;
     metrics.recordQuotaStore(false);
     log.info('the quota store counts again');
@@ -134,7 +138,8 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
       recordSuccess(key);
       return result;
     } catch (error) {
-      recordFailure(key, probe, error === undefined ? `no answer within ${COUNT_TIMEOUT_MS} ms` : describe(error));
+      const cause = error === undefined ? `no answer within ${COUNT_TIMEOUT_MS} ms` : describe(error);
+      recordFailure(key, probe, cause, isReplyError(error));
       return undefined;
     } finally {
       timeout.stop();
@@ -218,7 +223,11 @@ function startTimeout(eventLoop: EventLoop) {
  * Redis before version 7 wraps the word if a script is refused: `ERR Error running script …: -READONLY …`.
  */
 function causeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if (error.name === 'ReplyError') return /^(?:ERR .*: -)?([A-Z]+)/.exec(error.message)?.[1];
-  return 'code' in error ? String(error.code) : undefined;
+  if (isReplyError(error)) return /^(?:ERR .*: -)?([A-Z]+)/.exec(error.message)?.[1];
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
+
+/** Did the store answer with an error? */
+function isReplyError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
 }

@@ -22,8 +22,8 @@ const AWAY = 'quota store unavailable; counting per process';
 const BACK = 'the quota store counts again';
 
 /** A store, an upstream, and two replicas of the app with the same configuration. */
-async function start(overrides: Partial<Config>) {
-  const redis = await startRedis();
+async function start(overrides: Partial<Config>, settings: Readonly<Record<string, string>> = {}) {
+  const redis = await startRedis(settings);
   onTestFinished(redis.stop);
   const upstream = await startUpstream(({ url }, response) =>
     sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID),
@@ -197,6 +197,20 @@ describe('a store that goes away', () => {
     expect(changes.filter((line) => line.includes(AWAY) && !line.includes('50 ms'))).toHaveLength(2);
     expect(changes.map((line) => line.includes(AWAY))).toEqual(changes.map((_line, at) => at % 2 === 0));
     expect(app.logged()).not.toContain('a-password');
+  });
+
+  test('is one that comes back and then refuses, which the log names too', async () => {
+    const settings: Record<string, string> = {};
+    const { redis, apps } = await start({ fingerprintQuota: { perDay: 100 } }, settings);
+    await redis.kill();
+    for (const app of apps) await judge(app, 1);
+    settings['min-replicas-to-write'] = '1';
+    await redis.start();
+    for (const app of apps)
+      await expect
+        .poll(app.logged, { timeout: 10_000 })
+        .toMatch(/"internal":"NOREPLICAS","msg":"quota store unavailable/);
+    for (const app of apps) expect(countOf(app.logged(), AWAY)).toBe(2);
   });
 
   test.each([
