@@ -9,6 +9,7 @@ import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
+import { freePort } from '../support/ports.ts';
 import { probeAnswer } from '../support/probes.ts';
 import { startRedis } from '../support/redis.ts';
 import { ask } from '../support/requests.ts';
@@ -296,7 +297,8 @@ describe('a store that goes away', () => {
   });
 
   test('is one node of a cluster that has the slots of some accounts alone', async () => {
-    const redis = await startRedis({ 'cluster-enabled': 'yes' });
+    // By default the port of the cluster is 10,000 above, where the system gives ports to clients.
+    const redis = await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': `${await freePort()}` });
     onTestFinished(redis.stop);
     const client = clientOf(redis);
     const slots = [PROBE_KEY, KEY].map(async (key) => Number(await client.call('CLUSTER', 'KEYSLOT', key)));
