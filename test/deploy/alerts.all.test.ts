@@ -118,9 +118,8 @@ function testsOf(one: Case) {
   const changed = new Map([...seriesOf(healthy).filter(isLeft), ...seriesOf(setting)]);
   const end = endOf(one);
   const atTheEnd = alertsAtTheEnd(one);
-  // A case in seconds takes four times as long, and the tickets in it end in another one as well.
-  const pagesAlone = every < 1 || atTheEnd.every((alert) => severityOf.get(alert) === 'page');
-  const wait = atTheEnd.length === 0 ? 0 : (pagesAlone ? PAGE_IS_OVER : TICKET_IS_OVER) * Math.max(every, 1);
+  const isPage = atTheEnd.every((alert) => severityOf.get(alert) === 'page');
+  const wait = atTheEnd.length === 0 ? 0 : (isPage ? PAGE_IS_OVER : TICKET_IS_OVER) * Math.max(every, 1);
   const minutes = end + wait;
   const steps = minutes / every;
   // It begins with the name of the case, which promtool prints if it fails.
@@ -134,7 +133,7 @@ function testsOf(one: Case) {
     ...Object.entries(at).map(([minute, alerts]) =>
       asked(`count by (alertname) (${firing()})`, Number(minute), alerts),
     ),
-    asked(`count(${firing(pagesAlone ? ',severity="page"' : '')})`, minutes),
+    asked(`count(${firing(isPage ? ',severity="page"' : '')})`, minutes),
     // Neither the fault nor its recovery pages for anything else.
     asked(
       `count(max_over_time(${firing(`,severity="page",alertname!~"${pagesOf(one).join('|')}"`)}[${inSeconds(minutes)}]))`,
