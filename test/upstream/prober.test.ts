@@ -85,7 +85,10 @@ describe('a probe waits for its whole deadline', () => {
     const url = `http://upstream.example:${upstream.port}`;
     const looking = probe(url, { timeoutMs: 500, dns: resolverOf(300, LOOPBACK) });
     for (const late of [lagging, looking])
-      expect(await late).toEqual({ evidence: 'local_failure', reason: expect.stringContaining('was late') });
+      expect(await late).toEqual({
+        evidence: 'local_failure',
+        reason: 'this process, or its look-up of the host, was late',
+      });
   });
 });
 
@@ -136,7 +139,7 @@ describe('a probe without an answer', () => {
   test('shows nothing if the look-up fails', async () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM']) {
       const result = await probe('http://upstream.example', { dns: resolverOf(0, code) });
-      expect(result, code).toMatchObject({ evidence: 'local_failure' });
+      expect(result, code).toEqual({ evidence: 'local_failure', reason: `look-up ${code}` });
     }
   });
 });
