@@ -20,8 +20,8 @@ const requestIds: GatewayPlugin = {
 };
 
 /**
- * Refuses what a page of any site can send without a preflight: a GET, and a POST that is a form or plain text. Each would be an event,
- * or even an order. The gateway's own `csrfPrevention` asks for a header with JSON, too.
+ * Refuses a GET, and a POST that is a form or plain text: a page of any site can send these without a preflight, and each would be
+ * an event, or even an order. The gateway's own `csrfPrevention` asks for a header with JSON, too.
  */
 const csrfPrevention: GatewayPlugin = {
   onRequestParse({ request: { headers } }) {

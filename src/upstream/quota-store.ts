@@ -89,7 +89,7 @@ export async function openQuotaStore(url: string, { log, metrics, eventLoop }: O
   let timer: NodeJS.Timeout | undefined;
   /** A probe for each key whose last count failed. While there are any, the store is away. */
   const probes = new Map<string, () => Promise<unknown>>();
-  /** The causes of this absence that the log has named: the first one, and each refusal, which may come after a lost connection. */
+  /** The causes of this absence in the log: the first cause, and each refusal, because it may follow a lost connection. */
   const named = new Set<string>();
   const recordFailure = (key: string, probe: () => Promise<unknown>, cause: string, isRefusal = false) => {
     const isNamed = probes.size > 0 && (!isRefusal || named.has(cause));

@@ -57,7 +57,7 @@ export class UpstreamPool {
   /** @throws the error of undici, if `origin` is not scheme, host and port */
   constructor(origin: string, dns: DnsCache, { connections = 1, connectTimeoutMs = CONNECT_TIMEOUT_MS }) {
     this.#pool = new Pool(origin, {
-      // A call that ends while its connection is being made does not end the attempt, so attempts could outnumber the calls in flight.
+      // The end of a call does not end its connection attempt. Without a limit, attempts could outnumber the calls in flight.
       connections,
       maxResponseSize: MAX_BODY_BYTES,
       allowH2: false,
