@@ -94,7 +94,7 @@ export class UpstreamClient<Configured extends Account = Account> {
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, scope, timeoutMs = this.#options.timeoutMs } = request;
-    const { id, region, path, headers } = account;
+    const { id, region, origin, path, headers } = account;
     const { eventLoop, quota } = this.#options;
     scope.signal.throwIfAborted();
     const health = this.health.find(id);
@@ -117,7 +117,7 @@ export class UpstreamClient<Configured extends Account = Account> {
         if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota.take(id, scope.operation);
         deadline.signal.throwIfAborted();
-        pending = this.#poolFor(account).post({ path, headers, body }, deadline.signal, scope);
+        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
         return await this.#report(request, pending.response, read);
       } finally {
         bulkhead.release();
@@ -189,11 +189,9 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /** @throws the error of undici, if this is not an origin */
-  #poolFor({ region = '', origin }: Account): UpstreamPool {
-    const { dns, upstreamMaxInFlight: connections } = this.#options;
-    const key = `${region} ${origin}`;
-    const pool = this.#pools.get(key) ?? new UpstreamPool(origin, dns, { connections });
-    this.#pools.set(key, pool);
+  #poolFor(origin: string): UpstreamPool {
+    const pool = this.#pools.get(origin) ?? new UpstreamPool(origin, this.#options.dns);
+    this.#pools.set(origin, pool);
     return pool;
   }
 

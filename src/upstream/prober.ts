@@ -45,7 +45,7 @@ export async function sendProbe(
   const body = probe.body();
   const { dns, eventLoop, timeoutMs } = options;
   const deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
-  const pool = new UpstreamPool(origin, dns, { connectTimeoutMs: timeoutMs });
+  const pool = new UpstreamPool(origin, dns, timeoutMs);
   const pending = pool.post({ path, headers, body }, deadline.signal);
   try {
     return classify(await pending.response, body);

@@ -47,7 +47,7 @@ const MAX_IDLE_MS = 500;
 /** The longest idle time that an upstream can ask for in `Keep-Alive`: a firewall on the way may drop the socket silently. */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
-/** The sockets to one address, at most `connections`, opened on demand. A probe needs one. */
+/** The sockets to one address, opened on demand. The bulkheads limit how many are in use. */
 export class UpstreamPool {
   readonly #pool: Pool;
   /** Undefined if the origin has an IP address, which needs no look-up. */
@@ -55,10 +55,8 @@ export class UpstreamPool {
   readonly #connect: buildConnector.connector;
 
   /** @throws the error of undici, if `origin` is not scheme, host and port */
-  constructor(origin: string, dns: DnsCache, { connections = 1, connectTimeoutMs = CONNECT_TIMEOUT_MS }) {
+  constructor(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
     this.#pool = new Pool(origin, {
-      // The end of a call does not end its connection attempt. Without a limit, attempts could outnumber the calls in flight.
-      connections,
       maxResponseSize: MAX_BODY_BYTES,
       allowH2: false,
       // Both are off, because they limit only the idle time between bytes, which the deadline of the call covers.

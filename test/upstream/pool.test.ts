@@ -155,19 +155,3 @@ describe('a socket', () => {
     expect(upstream.connections).toBe(50);
   });
 });
-
-test('calls that end while their connection is being made hold no more sockets than may be in flight', async () => {
-  // It never answers the handshake of TLS.
-  const upstream = await start(hang);
-  const client = createTestClient({ timeoutMs: 60_000, upstreamMaxInFlight: 5 });
-  onTestFinished(() => client.close());
-  for (let call = 0; call < 30; call += 1) {
-    const context = createContext();
-    const response = client.call(requestTo(`https://127.0.0.1:${upstream.port}`, context), asIs);
-    await sleep(5);
-    context.cancel();
-    await expect(response).rejects.toThrow('disconnected');
-  }
-  await expect.poll(() => upstream.open).toBeGreaterThanOrEqual(5);
-  expect(upstream.open).toBe(5);
-});

@@ -8,7 +8,7 @@ import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
 async function start(behave: Behaviour) {
   const upstream = await startHostile(behave);
-  const pool = new UpstreamPool(upstream.url, new DnsCache(), {});
+  const pool = new UpstreamPool(upstream.url, new DnsCache());
   onTestFinished(upstream.stop);
   onTestFinished(() => pool.close());
   const operation = new AbortController();
