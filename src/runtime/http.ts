@@ -25,22 +25,27 @@ export function pathOf({ url = '' }: IncomingMessage): string {
   return TARGET.exec(url)?.[2] || '/';
 }
 
-/** Is the host an address or a name without a dot? Any other name may belong to another site (DNS rebinding). */
+/** Names that no site can have: a single label, and those below a reserved domain (RFC 6761; ICANN reserves `.internal`). */
+const LOCAL_NAME = /^([\w-]+|[\w.-]+\.(internal|localhost|test))\.?$/i;
+
+/** Is the host an address or a local name? Any other name may belong to another site (DNS rebinding). */
 export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
   const host = TARGET.exec(url)?.[1] ?? headers.host ?? '';
   const name = host.replace(/:\d+$/, '');
-  return /^[\w-]+$/.test(name) || isIP(name.replace(/^\[|\]$/g, '')) > 0;
+  return LOCAL_NAME.test(name) || isIP(name.replace(/^\[|\]$/g, '')) > 0;
 }
 
-/** The origin of a page from a server of this machine, as browsers write it. */
-export const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
+/** The origin of a page from a server of this machine, or of Apollo Sandbox, as browsers write it. */
+export const DEVELOPMENT_ORIGIN = /^(http:\/\/(localhost|127\.0\.0\.1)(:\d+)?|https:\/\/studio\.apollographql\.com)$/;
 
-/** For development: lets only pages of this machine read the response (CORS). Returns true if it has answered a preflight. */
-export function answerLocalPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
+/** For development: lets only pages of these origins read the response (CORS). Returns true if it has answered a preflight. */
+export function answerDevelopmentPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   response.setHeader('vary', 'origin');
-  if (!LOCAL_ORIGIN.test(headers.origin ?? '')) return false;
+  if (!DEVELOPMENT_ORIGIN.test(headers.origin ?? '')) return false;
   response.setHeader('access-control-allow-origin', headers.origin ?? '');
   if (method !== 'OPTIONS') return false;
+  // Some versions of Chrome ask this before a public page may reach this machine.
+  response.setHeader('access-control-allow-private-network', 'true');
   // Every header is allowed: clients send headers of their own, and TRUSTED_HEADERS may name any.
   response.setHeader('access-control-allow-headers', headers['access-control-request-headers'] ?? '');
   response.writeHead(204, { 'access-control-allow-methods': 'POST' }).end();

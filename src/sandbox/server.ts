@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { VALIDATE_TEMPLATE } from '../captcha/contract.ts';
 import type { CaptchaSettings } from '../captcha/settings.ts';
 import { QUERY_TEMPLATE } from '../fingerprint/contract.ts';
-import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
+import { answerDevelopmentPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, sandboxSettings } from './accounts.ts';
 import { type IssuedChallenge, issueChallenge, validateChallenge } from './captcha.ts';
@@ -71,7 +71,7 @@ function listenerFor(region: Region, memory: Memory): RequestListener {
   return async (request, response) => {
     // Pages ask for challenges, in place of the captcha widget, and for logins.
     const isOfPage = [CHALLENGES_PATH, LOG_IN_PATH].some((path) => request.url?.startsWith(path));
-    if (isOfPage && answerLocalPage(request, response)) return;
+    if (isOfPage && answerDevelopmentPage(request, response)) return;
     // `route` rejects if the client has disconnected, which gets no response, or by a bug in the sandbox, which is a 500.
     const result = await route(request, region, memory).catch(() => errorResponse(500));
     if (!result) response.destroy();

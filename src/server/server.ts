@@ -8,7 +8,7 @@ import { Execution } from '../graphql/execution.ts';
 import type { CostLimits } from '../graphql/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
-import { answerLocalPage, hasLocalName, pathOf } from '../runtime/http.ts';
+import { answerDevelopmentPage, hasLocalName, pathOf } from '../runtime/http.ts';
 import { startApollo } from './apollo.ts';
 import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
 import { type CallerOptions, createCallers } from './callers.ts';
@@ -45,7 +45,7 @@ export interface ServerOptions
     Pick<HandlerOptions, 'eventLoop' | 'telemetry'> {
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
-  /** Pages for development. With them, introspection and requests from pages of this machine are allowed. */
+  /** Pages for development. With them, introspection and requests from pages of this machine and Apollo Sandbox are allowed. */
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON; undefined if attestations are not configured. */
   readonly jwks?: () => string | undefined;
@@ -99,9 +99,9 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
     if (explorer && !hasLocalName(request))
-      throw new RequestRefused(421, 'In sandbox mode use localhost, an address, or another name without a dot.');
+      throw new RequestRefused(421, 'In sandbox mode use an address, a name without a dot, *.internal or *.localhost.');
     // This comes first, so that a page can read every response, refusals too.
-    if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
+    if (explorer && path === GRAPHQL_PATH && answerDevelopmentPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);

@@ -107,20 +107,42 @@ describe('a name in `Host`', () => {
     return Number(answer.split(' ')[1]);
   };
 
-  test.each(['rebound.example', 'rebound.example:4001', '127.0.0.1.rebound.example', 'localhost.rebound.example', ''])(
-    'that can be of another site, %j, is refused in sandbox mode, and in live mode not looked at',
-    async (host) => {
-      expect(await statusFor(host, sandbox)).toBe(421);
-      expect(await statusFor(host, live)).toBe(200);
-    },
-  );
+  test.each([
+    'rebound.example',
+    'rebound.example:4001',
+    'rebound.example.:4001',
+    '127.0.0.1.rebound.example',
+    'localhost.rebound.example',
+    'host.docker.internal.rebound.example',
+    'reboundinternal.example',
+    'rebound.example-internal',
+    'rebound.example@host.docker.internal',
+    'printer.local', // any machine of a network can claim such a name (RFC 6762, section 3)
+    '.internal',
+    '',
+  ])('that can be of another site, %j, is refused in sandbox mode, and in live mode not looked at', async (host) => {
+    expect(await statusFor(host, sandbox)).toBe(421);
+    expect(await statusFor(host, live)).toBe(200);
+  });
 
-  test.each(['localhost', 'LOCALHOST:4001', '127.0.0.1:4001', '[::1]:4001', '[::1]', '192.0.2.7', 'device-trust:4001'])(
-    'that cannot, %j, is answered',
-    async (host) => {
-      expect(await statusFor(host, sandbox)).toBe(200);
-    },
-  );
+  test.each([
+    'localhost',
+    'LOCALHOST:4001',
+    'localhost.:4001',
+    '127.0.0.1:4001',
+    '[::1]:4001',
+    '[::1]',
+    '192.0.2.7',
+    'device-trust:4001',
+    'device_trust',
+    'host.docker.internal:4001',
+    'HOST.Containers.Internal',
+    'host.docker.internal.:4001',
+    'device-trust.localhost:4001',
+    'device-trust.test',
+  ])('that cannot, %j, is answered', async (host) => {
+    expect(await statusFor(host, sandbox)).toBe(200);
+  });
 });
 
 describe('a page of another origin', () => {
@@ -129,10 +151,12 @@ describe('a page of another origin', () => {
     const asked = {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'content-type,x-user-id',
+      'access-control-request-private-network': 'true',
     };
     const preflight = await request(url, { method: 'OPTIONS', headers: { origin, ...asked } });
     const answers = [preflight, await request(url, json(body, { origin }))];
-    const names = ['vary', ...['origin', 'methods', 'headers'].map((name) => `access-control-allow-${name}`)];
+    const allowed = ['origin', 'methods', 'headers', 'private-network'].map((name) => `access-control-allow-${name}`);
+    const names = ['vary', ...allowed];
     return answers.map(({ status, headers }) => [status, ...names.map((name) => headers.get(name))]);
   };
   const sandboxUrl = sandbox.sandboxUrls?.GLB;
@@ -142,10 +166,11 @@ describe('a page of another origin', () => {
     [sandbox.graphqlUrl, 'http://localhost:5173', '{"query":"{ __typename }"}', 200],
     [sandbox.graphqlUrl, 'http://localhost', '{', 400],
     [sandbox.graphqlUrl, 'http://127.0.0.1:3000', 'x'.repeat(600_000), 413],
+    [sandbox.graphqlUrl, 'https://studio.apollographql.com', '{"query":"{ __schema { queryType { name } } }"}', 200],
     [challenges, 'http://127.0.0.1:3000', '', 200],
-  ])('on this machine reads whatever %s answers: %s', async (url, origin, body, status) => {
-    const preflight = [204, 'origin', origin, 'POST', 'content-type,x-user-id'];
-    expect(await corsOf(url, origin, body)).toEqual([preflight, [status, 'origin', origin, null, null]]);
+  ])('on this machine, or Apollo Sandbox, reads whatever %s answers: %s', async (url, origin, body, status) => {
+    const preflight = [204, 'origin', origin, 'POST', 'content-type,x-user-id', 'true'];
+    expect(await corsOf(url, origin, body)).toEqual([preflight, [status, 'origin', origin, null, null, null]]);
   });
 
   test.each([
@@ -155,9 +180,13 @@ describe('a page of another origin', () => {
     'http://evil.example:4001',
     'http://127.0.0.2:3000',
     'https://localhost:3000',
+    'http://studio.apollographql.com',
+    'https://studio.apollographql.com:8443',
+    'https://studio.apollographql.com.evil.example',
+    'https://evil.apollographql.com',
     'null',
   ])('elsewhere reads nothing: %s', async (origin) => {
-    const nothing = ['origin', null, null, null];
+    const nothing = ['origin', null, null, null, null];
     expect(await corsOf(sandbox.graphqlUrl, origin)).toEqual([405, 400].map((status) => [status, ...nothing]));
     expect(await corsOf(challenges, origin)).toEqual([404, 200].map((status) => [status, ...nothing]));
   });
@@ -169,7 +198,8 @@ describe('a page of another origin', () => {
       `${sandbox.url}/.well-known/jwks.json`,
       `${sandboxUrl}/validate`,
     ])
-      for (const [, ...cors] of await corsOf(url, 'http://localhost:5173')) expect(cors).toEqual(Array(4).fill(null));
+      for (const origin of ['http://localhost:5173', 'https://studio.apollographql.com'])
+        for (const [, ...cors] of await corsOf(url, origin)) expect(cors).toEqual(Array(5).fill(null));
   });
 });
 

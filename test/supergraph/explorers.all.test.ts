@@ -45,6 +45,28 @@ test('while the page of Apollo Sandbox does not load, the link to GraphiQL can b
   await waiting.waitForURL(`${app.url}/graphiql`);
 });
 
+test('a page at studio.apollographql.com reads an answer, as Apollo Sandbox does, and a page of another site does not', async () => {
+  const { page: elsewhere, complaints } = await visit(browser, 'about:blank');
+  // Chrome asks the person, for each site that would reach this machine.
+  await elsewhere.context().grantPermissions(['local-network-access']);
+  const headers = { 'content-type': 'application/json', 'apollo-require-preflight': 'true' };
+  const asked = { method: 'POST', headers, body: '{"query":"{ __schema { queryType { name } } }"}' };
+  const read = ([url, init]: readonly [string, RequestInit]) =>
+    fetch(url, init).then((answer) => answer.json(), String);
+  const readFrom = async (site: string) => {
+    await elsewhere.route(site, (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+    await elsewhere.goto(site);
+    // With a route, Playwright would answer the preflight itself.
+    await elsewhere.unrouteAll();
+    return elsewhere.evaluate(read, [app.graphqlUrl, asked] as const);
+  };
+  expect(await readFrom('https://studio.apollographql.com/')).toEqual({
+    data: { __schema: { queryType: { name: 'Query' } } },
+  });
+  expect(await readFrom('https://studio.example/')).toBe('TypeError: Failed to fetch');
+  expect(complaints.join()).toContain("No 'Access-Control-Allow-Origin' header is present");
+});
+
 test('without the internet GraphiQL takes the place of Apollo Sandbox, and each visit has new challenges', async () => {
   await page.waitForURL(`${app.url}/graphiql`);
   // The tabs are where they stay.

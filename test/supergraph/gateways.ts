@@ -1,6 +1,6 @@
 import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { configFor, type SignedIn } from '../../deploy/router/hive-gateway.ts';
-import { LOCAL_ORIGIN } from '../../src/runtime/http.ts';
+import { DEVELOPMENT_ORIGIN } from '../../src/runtime/http.ts';
 import type { Explorer } from '../../src/server/server.ts';
 import { listen, type Running } from './listen.ts';
 import type { HeaderOf, Identify } from './people.ts';
@@ -19,8 +19,8 @@ interface HiveOptions {
   readonly port?: number;
   /** The one origin whose pages may ask, besides the gateway's own; without it there is none. */
   readonly pageOrigin?: string;
-  /** For development: pages of every port of this machine may ask as well. */
-  readonly allowsLocalPages?: boolean;
+  /** For development: pages of every port of this machine may ask as well, and Apollo Sandbox. */
+  readonly isDevelopment?: boolean;
   /** The pages that it serves beside the graph, for engineers. */
   readonly explorer?: Explorer;
   /** Settings that a test changes. */
@@ -28,24 +28,20 @@ interface HiveOptions {
 }
 
 export async function startHiveGateway(supergraphSdl: string, options: HiveOptions): Promise<Running> {
-  const { identify, secrets, port = 0, pageOrigin, allowsLocalPages, explorer, changes } = options;
+  const { identify, secrets, port = 0, pageOrigin, isDevelopment, explorer, changes } = options;
   const gatewayConfig = configFor(secrets['device-trust']);
   const gateway = createGatewayRuntime<SignedIn>({
     ...gatewayConfig,
     supergraph: supergraphSdl,
     logging: false,
-    // Always set, because by default the gateway allows every origin, with credentials.
+    // Always set, because by default the gateway allows every origin, with credentials. Any header is allowed.
     cors:
       pageOrigin !== undefined &&
       (({ headers }) => {
         const origin = headers.get('origin') ?? '';
         return {
-          origin: allowsLocalPages && LOCAL_ORIGIN.test(origin) ? origin : pageOrigin,
+          origin: isDevelopment && DEVELOPMENT_ORIGIN.test(origin) ? origin : pageOrigin,
           methods: ['POST'],
-          allowedHeaders: [
-            ...['content-type', 'authorization'],
-            ...['apollographql-client-name', 'apollographql-client-version'], // by the option `clientAwareness` of Apollo Client
-          ],
           credentials: false,
           maxAge: 600,
         };

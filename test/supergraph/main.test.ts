@@ -67,6 +67,18 @@ test('an engineer opens the whole graph in Apollo Sandbox and in GraphiQL, and e
   expect((await open(byName)).status).toBe(405);
 });
 
+test('Apollo Sandbox at studio.apollographql.com may ask both graphs with any header, and a page of another site neither', async () => {
+  const [, shopGraph = ''] = await child.waitFor(/^The shop's graph: +(\S+) /m);
+  const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,x-own' };
+  for (const url of [gateway, shopGraph])
+    for (const origin of ['https://studio.apollographql.com', 'https://studio.example']) {
+      const { headers } = await request(url, { method: 'OPTIONS', headers: { origin, ...asked } });
+      const isAllowed = headers.get('access-control-allow-origin') === origin;
+      expect([origin, isAllowed]).toEqual([origin, origin === 'https://studio.apollographql.com']);
+      expect(headers.get('access-control-allow-headers')).toBe('authorization,x-own');
+    }
+});
+
 test('a signal ends it with 0', async () => {
   expect(await child.end('SIGTERM')).toBe(0);
   expect(child.stderr()).toBe('');

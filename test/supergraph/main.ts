@@ -64,7 +64,7 @@ async function start(): Promise<string> {
     secrets,
     port: portAfter(0),
     pageOrigin: shop.origin,
-    allowsLocalPages: true,
+    isDevelopment: true,
   };
   const shopGateway = await startHiveGateway(await composeShopVariant(subgraphs, secrets), forShop);
   shop.use(shopGateway.url);
@@ -73,7 +73,7 @@ async function start(): Promise<string> {
   const desk = await startPageServer('desk', { port: portAfter(6), sessions });
   const { identify } = sessions;
   const explorer = explorerFor(sessions, challengeUrl);
-  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin, explorer };
+  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin, isDevelopment: true, explorer };
   const gateway = await startHiveGateway(await composeSupergraph(subgraphs, secrets), forDesk);
   desk.use(gateway.url);
 
