@@ -136,6 +136,43 @@ export type CaptchaValidation = {
   proceed: Scalars['Boolean']['output'];
 };
 
+/**
+ * The assessment of a device, made just now (`DeviceFingerprint`) or stored (`DeviceJudgement`). One fragment on it reads both. The
+ * concrete types explain when a field is null.
+ */
+export type DeviceAssessment = {
+  /** The client SDK that produced the token. */
+  clientType: DeviceClientType;
+  /** The risk policy's decision at the time of the judgement. */
+  decision?: Maybe<DeviceRiskDecision>;
+  /** The device itself, for other subgraphs to extend. */
+  device?: Maybe<FingerprintDevice>;
+  /** The kind of machine. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
+  deviceBasic?: Maybe<DeviceBasic>;
+  /** Identifies the event; quote it to the fingerprint service's support. */
+  eventId: Scalars['ID']['output'];
+  /** The network origin of the request. */
+  ipInfo?: Maybe<IpInfo>;
+  /** The application whose credentials were used. */
+  publicKey: Scalars['ID']['output'];
+  /** Identifies the analysis of the token. */
+  requestId: Scalars['ID']['output'];
+  /** The signals that fired. A signal has to pass both filters; each includes its limit. */
+  signals?: Maybe<Array<Signal>>;
+  /** Version of the fingerprint method. */
+  version: Scalars['String']['output'];
+};
+
+
+/**
+ * The assessment of a device, made just now (`DeviceFingerprint`) or stored (`DeviceJudgement`). One fragment on it reads both. The
+ * concrete types explain when a field is null.
+ */
+export type DeviceAssessmentSignalsArgs = {
+  minConfidence?: InputMaybe<Scalars['Float']['input']>;
+  minLevel?: InputMaybe<SignalLevel>;
+};
+
 /** The kind of machine: `Mobile` for an Android or iOS app, `Web` for a page. Other types may follow. */
 export type DeviceBasic = Mobile | Web;
 
@@ -171,7 +208,7 @@ export type DeviceFieldError = {
  * request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. A response has at most 100 such
  * entries. The last one says that others are omitted.
  */
-export type DeviceFingerprint = {
+export type DeviceFingerprint = DeviceAssessment & {
   __typename?: 'DeviceFingerprint';
   /** The client SDK that produced the token. */
   clientType: DeviceClientType;
@@ -254,7 +291,7 @@ export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejec
  * failed reference, a router returns null in its nullable fields, or null for the whole entity if you also select a non-null field, such
  * as `judgedAt`.
  */
-export type DeviceJudgement = {
+export type DeviceJudgement = DeviceAssessment & {
   __typename?: 'DeviceJudgement';
   /** The client SDK that produced the token. */
   clientType: DeviceClientType;
@@ -779,6 +816,10 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
     | ( CaptchaIndeterminate & { __typename: 'CaptchaIndeterminate' } )
     | ( CaptchaPassed & { __typename: 'CaptchaPassed' } )
   ;
+  DeviceAssessment:
+    | ( DeviceFingerprint & { __typename: 'DeviceFingerprint' } )
+    | ( DeviceJudgement & { __typename: 'DeviceJudgement' } )
+  ;
 }>;
 
 /** Mapping between all available schema types and the resolvers types */
@@ -794,12 +835,13 @@ export type ResolversTypes = ResolversObject<{
   CaptchaPassed: ResolverTypeWrapper<CaptchaPassed>;
   CaptchaValidation: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['CaptchaValidation']>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  DeviceAssessment: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['DeviceAssessment']>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   DeviceBasic: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceBasic']>;
   DeviceClientType: DeviceClientType;
   DeviceFieldError: ResolverTypeWrapper<DeviceFieldError>;
   DeviceFingerprint: ResolverTypeWrapper<DeviceFingerprint>;
-  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   DeviceFingerprintRejected: ResolverTypeWrapper<DeviceFingerprintRejected>;
   DeviceFingerprintRejectionReason: DeviceFingerprintRejectionReason;
   DeviceFingerprintResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceFingerprintResult']>;
@@ -836,11 +878,12 @@ export type ResolversParentTypes = ResolversObject<{
   CaptchaPassed: CaptchaPassed;
   CaptchaValidation: ResolversInterfaceTypes<ResolversParentTypes>['CaptchaValidation'];
   DateTime: Scalars['DateTime']['output'];
+  DeviceAssessment: ResolversInterfaceTypes<ResolversParentTypes>['DeviceAssessment'];
+  ID: Scalars['ID']['output'];
+  Float: Scalars['Float']['output'];
   DeviceBasic: ResolversUnionTypes<ResolversParentTypes>['DeviceBasic'];
   DeviceFieldError: DeviceFieldError;
   DeviceFingerprint: DeviceFingerprint;
-  ID: Scalars['ID']['output'];
-  Float: Scalars['Float']['output'];
   DeviceFingerprintRejected: DeviceFingerprintRejected;
   DeviceFingerprintResult: ResolversUnionTypes<ResolversParentTypes>['DeviceFingerprintResult'];
   DeviceJudgement: DeviceJudgement;
@@ -909,6 +952,10 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
   name: 'DateTime';
 }
 
+export type DeviceAssessmentResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceAssessment'] = ResolversParentTypes['DeviceAssessment']> = ResolversObject<{
+  __resolveType: TypeResolveFn<'DeviceFingerprint' | 'DeviceJudgement', ParentType, ContextType>;
+}>;
+
 export type DeviceBasicResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceBasic'] = ResolversParentTypes['DeviceBasic']> = ResolversObject<{
   __resolveType: TypeResolveFn<'Mobile' | 'Web', ParentType, ContextType>;
 }>;
@@ -962,6 +1009,7 @@ export type DeviceJudgementResolvers<ContextType = any, ParentType extends Resol
   signals?: Resolver<Maybe<Array<ResolversTypes['Signal']>>, ParentType, ContextType, Partial<DeviceJudgementSignalsArgs>>;
   subject?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
 export type DeviceOperatingSystemResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceOperatingSystem'] = ResolversParentTypes['DeviceOperatingSystem']> = ResolversObject<{
@@ -1049,6 +1097,7 @@ export type Resolvers<ContextType = any> = ResolversObject<{
   CaptchaPassed?: CaptchaPassedResolvers<ContextType>;
   CaptchaValidation?: CaptchaValidationResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
+  DeviceAssessment?: DeviceAssessmentResolvers<ContextType>;
   DeviceBasic?: DeviceBasicResolvers<ContextType>;
   DeviceFieldError?: DeviceFieldErrorResolvers<ContextType>;
   DeviceFingerprint?: DeviceFingerprintResolvers<ContextType>;

@@ -154,6 +154,7 @@ describe('the cost of an operation', () => {
     [2 * (1 + 51 * 2), '{ signalCatalogue { code } again: signalCatalogue { code } }'],
     [1 + 51 * 2, '{ ...F ...F } fragment F on Query { signalCatalogue { code } }'],
     [1 + 1 + 1 + 10 * 2, '{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { signals { name } } } }'],
+    [1 + 1 + 1 + 10 * 2, '{ deviceFingerprint(token: "t") { ... on DeviceAssessment { signals { name } } } }'],
     // Of the two types of the union the second one is the more expensive.
     [
       1 + 1 + 2 + 3 * 2,

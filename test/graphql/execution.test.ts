@@ -9,6 +9,7 @@ import { ANDROID } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { sealedJudgements } from '../support/judgements.ts';
 import { ask, type GraphqlAnswer, post, startOperation } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { startSubgraph, withDevices } from './capabilities.ts';
@@ -116,6 +117,18 @@ test.each<[string, string, Record<string, unknown>]>([
     'an alias that every object has',
     'query ($t: String!) { constructor: deviceFingerprint(token: $t) { __typename } }',
     { t: 'android' },
+  ],
+  [
+    'one fragment on the interface of a device and its judgement',
+    `query ($t: String!) { deviceFingerprint(token: $t) { ...F ... on DeviceFingerprint { judgement { ...G } } } }
+     fragment F on DeviceAssessment { clientType decision { action } signals { code } }
+     fragment G on DeviceAssessment { eventId device { id } signals(minConfidence: 1) { code } }`,
+    { t: 'android' },
+  ],
+  [
+    'a fragment on the interface of two entities',
+    'query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceAssessment { __typename requestId device { id } } } }',
+    { r: [r[0], { __typename: 'DeviceJudgement', sealed: sealedJudgements()[0]?.sealed }, { __typename: 'Nothing' }] },
   ],
   ['too many references', ENTITIES, { r: Array(1_001).fill({ __typename: 'Nothing' }) }],
   ['a text that is code to the compiler', attesting(CODE), {}],

@@ -266,20 +266,23 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     expect(graph.events()).toBe(0);
   });
 
-  row('aliases and fragments on both unions work', async () => {
+  row('aliases and fragments on both unions and on the interface work', async () => {
     const query = `query ($t: String!) {
       phone: deviceFingerprint(token: $t) { ...Device ... on DeviceFingerprintRejected { reason } }
       page: deviceFingerprint(token: "sandbox:web") { ...Device ... on DeviceFingerprintRejected { reason } }
       none: deviceFingerprint(token: "made-up") { ...Device ... on DeviceFingerprintRejected { reason } }
+      user(id: "user-1") { orders { judgement { ...Device } } }
     }
-    fragment Device on DeviceFingerprint {
+    fragment Device on DeviceAssessment {
       kind: clientType basic: deviceBasic { ... on Mobile { model system: os { name } } ... on Web { browser { name } } }
     }`;
     const { data } = await send(query, T, analyst);
+    const phone = { kind: 'IOS', basic: { model: 'iPhone16,1', system: { name: 'iOS' } } };
     expect(data).toEqual({
-      phone: { kind: 'IOS', basic: { model: 'iPhone16,1', system: { name: 'iOS' } } },
+      phone,
       page: { kind: 'WEB_H5', basic: { browser: { name: 'Chrome' } } },
       none: { reason: 'INVALID_TOKEN' },
+      user: { orders: expect.arrayContaining([{ judgement: phone }]) },
     });
   });
 

@@ -79,6 +79,12 @@ export function describeComposer(name: string, { complaints, contract }: Compose
       expect([Query, Mutation]).toEqual([['me'], ['placeOrder', 'validateCaptcha']]);
     });
 
+    test('without the tag `billed` alone, nothing makes an event, and stored judgements stay', () => {
+      const { Query, DeviceFingerprint, DeviceJudgement } = typesOf(contract(services.slice(0, 1), ['billed']));
+      expect([Query, DeviceFingerprint]).toEqual([['signalCatalogue'], undefined]);
+      expect(DeviceJudgement).toContain('signals');
+    });
+
     test.each(SNIPPETS)('the schema that $path shows composes with ours alone, and for browsers', ({ typeDefs }) => {
       const both = [...services.slice(0, 1), { name: 'other', url: 'http://other:4004/graphql', typeDefs }];
       expect(complaints(both)).toEqual([]);

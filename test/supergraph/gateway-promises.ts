@@ -104,6 +104,26 @@ export function describeGateways(gateways: readonly Gateway[]): void {
       expect(supergraph.events()).toBe(events);
     });
 
+    test('one fragment on `DeviceAssessment` reads a fresh judgement and a stored one', async () => {
+      const { data, errors } = await query(`{
+        user(id: "user-1") { orders { judgement { ...Assessed } } }
+        deviceFingerprint(token: "sandbox:android:EMULATOR@emulator") { ...Assessed ... on DeviceFingerprintRejected { reason } }
+      }
+      fragment Assessed on DeviceAssessment {
+        __typename version clientType device { id } ipInfo { ip } decision { action } signals(minLevel: HIGH) { code }
+        deviceBasic { ... on Mobile { os { name } } }
+      }`);
+      expect(errors).toBeUndefined();
+      const { __typename, ...stored } = data.user.orders[0].judgement;
+      expect(__typename).toBe('DeviceJudgement');
+      expect(stored).toMatchObject({
+        clientType: 'ANDROID',
+        signals: [{ code: 'EMULATOR' }],
+        decision: { action: 'CHALLENGE' },
+      });
+      expect(data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', ...stored });
+    });
+
     test.each(['user(id: "user-2") { name }', 'me { orders { judgement { sealed } } }', 'checkouts { id }'])(
       'a page cannot ask the shop for { %s }',
       async (field) => {
