@@ -55,6 +55,9 @@ export function causeOfException(code: string): CaptchaIndeterminateCause {
   return code.startsWith('-501') ? 'CONFIGURATION' : 'CLIENT';
 }
 
+/** The documented exceptions about the captcha id itself (7.2), which no client can cause. */
+export const ABOUT_ID = /^-5010[1-5]$/;
+
 /** The documented pass (2.3, 2.4). */
 export const passBody = z.object({
   status: z.literal('success'),
@@ -79,8 +82,6 @@ export interface Exception {
 
 /** The content of a response, apart from its HTTP status. */
 export type CaptchaResponse =
-  /** The body was not read as JSON, for this reason. */
-  | { readonly kind: 'unreadable'; readonly reason: string }
   | {
       readonly kind: 'rejection';
       /** Do `status` and `result` have the documented values? */
@@ -98,12 +99,11 @@ export type CaptchaResponse =
     }
   /** The body says that the challenge was passed, but contradicts itself or names no challenge. */
   | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
-  | { readonly kind: 'other'; readonly lot_number: unknown };
+  | { readonly kind: 'other'; readonly lot_number: unknown; readonly unreadable: string | undefined };
 
 /** Reads a response. A rejection counts in any form, because a request whose response is unusable could proceed under a policy. */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;
-  if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
   const { status, result, reason, captcha_args: args } = propertiesOf(body);
   const { used_type, user_ip, lot_number, scene, referer } = propertiesOf(args);
   const shared = { usedType: textOf(used_type), userIp: textOf(user_ip) };
@@ -113,7 +113,8 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
     return { kind: 'rejection', isDocumented, reason: textOf(reason) ?? '', details };
   }
   const exception = readException(body);
-  if (result !== 'success') return exception ? { kind: 'exception', ...exception } : { kind: 'other', lot_number };
+  if (result !== 'success')
+    return exception ? { kind: 'exception', ...exception } : { kind: 'other', lot_number, unreadable };
   // Status, result and lot number decide. All else is information, which a newer service may leave out or extend.
   if (status === 'success' && typeof lot_number === 'string' && !exception) {
     const details = { ...shared, scene: textOf(scene), referer: textOf(referer) };

@@ -11,6 +11,7 @@ import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { AttestationIssuer } from './attestation.ts';
 import {
+  ABOUT_ID,
   type CaptchaResponse,
   EXCEPTIONS,
   type PassDrift,
@@ -112,17 +113,20 @@ export class CaptchaService implements RunningSlice<Rows> {
 
   /**
    * Are this captcha id and every id in use that the audience accepts down? If this id were enough, a bot could choose one that
-   * is down to avoid challenges. An id is in use if it has worked and is not refused, or if it is new and so may work.
+   * is down to avoid challenges. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that
+   * is missing, deleted or paused, as our own probe has confirmed, is down.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = this.upstream;
     // Without an audience, only the default id counts.
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
     const statusOf = (id: string) => health.find(id)?.status;
+    const isIdDown = (status: ReturnType<typeof statusOf>) =>
+      status?.state === 'outage' || (status?.state === 'refused' && ABOUT_ID.test(status.reason));
     const isInUse = (status: ReturnType<typeof statusOf>) =>
-      status && (status.hasWorked ? status.state !== 'refused' : status.isNew);
+      status && (status.hasWorked ? status.state !== 'refused' || isIdDown(status) : status.isNew);
     const inUse = accepted.map(statusOf).filter(isInUse);
-    return inUse.length > 0 && [statusOf(captchaId), ...inUse].every((status) => status?.state === 'outage');
+    return inUse.length > 0 && [statusOf(captchaId), ...inUse].every(isIdDown);
   }
 
   /** Counts a field of a pass that is not as documented, and logs it once in this process. */

@@ -7,7 +7,7 @@ import type {
   CaptchaPassed,
 } from '../schema.generated.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
-import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
+import { ABOUT_ID, type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 import type { CaptchaSettings } from './settings.ts';
 
 export type CaptchaVerdict =
@@ -23,7 +23,7 @@ export type CaptchaVerdict =
 export interface NoVerdict extends Exception {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
-  /** Was there a response that cannot be read? It may have been a rejection, so no policy lets the request proceed. */
+  /** Was there a 200 without a documented body? It may have been a rejection, so no policy lets the request proceed. */
   readonly isUnreadable: boolean;
 }
 
@@ -32,14 +32,14 @@ export interface NoVerdict extends Exception {
  * - CaptchaPassed: status 200 with the documented `status` and `result`, and this lot number.
  * - CaptchaFailed: a rejection in any form, or an answer for another lot number.
  * - NoVerdict: any other response. A pass that contradicts itself has the cause CLIENT, because a bot can provoke it.
- *   `isUnreadable` marks a response that may be a rejection: no JSON, or an undocumented 200.
+ *   `isUnreadable` marks a 200 that may be a rejection, because it is undocumented.
+ * A 5xx is an outage, unless its body is a rejection or an exception (7.2), with which a bot can provoke the cause CLIENT. The
+ * document does not tell the status of an exception (7.3), so its code has the same cause beside a 200 and a 5xx.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
   const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
   if (mismatch) return mismatch;
   switch (response.kind) {
-    case 'unreadable':
-      return noVerdict('CLIENT', { isUnreadable: true });
     case 'rejection': {
       const { reason, details } = response;
       const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
@@ -49,12 +49,14 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
       const cause = causeOfException(response.code ?? '');
       return noVerdict(isClientError(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
     }
-    case 'other':
-      return noVerdict(isClientError(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
+    case 'other': {
+      const cause = response.unreadable !== undefined || isClientError(status) ? 'CLIENT' : 'TRANSPORT';
+      return noVerdict(cause, { isUnreadable: status === 200 });
+    }
     case 'flawed pass':
-      return noVerdict('CLIENT', response);
+      return noVerdict(status < 500 ? 'CLIENT' : 'TRANSPORT', response);
     case 'pass':
-      if (status !== 200) return noVerdict('CLIENT');
+      if (status !== 200) return noVerdict(status < 500 ? 'CLIENT' : 'TRANSPORT');
       return { __typename: 'CaptchaPassed', proceed: true, details: { ...response.details, lotNumber } };
   }
 }
@@ -93,10 +95,8 @@ export function probeResultOf(response: CaptchaResponse, status: number): ProbeR
       if (cause === 'CONFIGURATION') return { evidence: 'refused', reason: code };
       return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : HEALTHY_PROBE;
     }
-    case 'unreadable':
-      return evidenceOfStatus(status, response.reason);
     case 'other':
-      return evidenceOfStatus(status);
+      return evidenceOfStatus(status, response.unreadable);
   }
 }
 
@@ -118,7 +118,7 @@ export function noVerdict(
 }
 
 interface FailOpen {
-  /** With `faults` a request may proceed in an outage that our own probes have confirmed. */
+  /** With `faults` a request may proceed in an outage that our own probes have confirmed. `always` follows 7.3. */
   readonly policy: CaptchaSettings['captchaFailOpen'];
   /** Has the captcha id worked in this process? If not, every cause but CLIENT becomes CONFIGURATION. */
   readonly hasWorked: boolean;
@@ -135,8 +135,9 @@ export async function indeterminate(
 ): Promise<CaptchaVerdict> {
   const { code, type, isUnreadable } = given;
   const cause = given.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : given.cause;
-  const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
-  const isOutage = policy !== 'never' && isFault && isDown && !isUnreadable;
+  // -50001 has the cause CONFIGURATION, too, but a bot can provoke it with its challenge.
+  const isFault = cause !== 'CLIENT' && (cause !== 'CONFIGURATION' || ABOUT_ID.test(code ?? ''));
+  const isOutage = policy !== 'never' && hasWorked && isFault && isDown && !isUnreadable;
   const isAllowed = isOutage && (await takeAllowance());
   const proceed = policy === 'always' ? !isUnreadable : isAllowed;
   const advice = isOutage ? LIMIT_REACHED : ADVICE[cause];

@@ -20,10 +20,10 @@ export class AccountHealth {
   readonly #observer: AccountObserver;
   readonly prober: Prober;
   #status = NEW_ACCOUNT;
-  /** The total duration of past outages, in ms. */
-  #outagesMs = 0;
+  /** The total duration of past outages and refusals, in ms. */
+  #downMs = 0;
   /* Times on the clock of `performance.now()`. */
-  #outageSince = 0;
+  #downSince = 0;
   #pausedUntil = 0;
   #respondedAt = Number.NEGATIVE_INFINITY;
   #nextHalfOpenAt = 0;
@@ -45,9 +45,9 @@ export class AccountHealth {
     return this.#status;
   }
 
-  /** A clock that stands still in an outage, in ms. */
+  /** A clock that stands still in an outage and while the account is refused, in ms. */
   get msWithoutOutages(): number {
-    return (this.#status.state === 'outage' ? this.#outageSince : performance.now()) - this.#outagesMs;
+    return (isDown(this.#status) ? this.#downSince : performance.now()) - this.#downMs;
   }
 
   /**
@@ -95,12 +95,14 @@ export class AccountHealth {
     const after = statusAfter(before, evidence, reason);
     this.#status = after;
     if (after.state !== before.state) {
-      if (after.state === 'outage') this.#outageSince = performance.now();
-      if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
+      if (isDown(before)) this.#downMs += performance.now() - this.#downSince;
+      this.#downSince = performance.now();
     } else if (after.reason === before.reason) return;
     this.#observer.report(this, before);
   }
 }
+
+const isDown = ({ state }: HealthStatus) => state === 'outage' || state === 'refused';
 
 const REASONS = {
   outage: 'the service is down, as probes have confirmed',

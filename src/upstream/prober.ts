@@ -25,7 +25,7 @@ export const HEALTHY_PROBE: ProbeResult = { evidence: 'well', reason: '' };
 export function evidenceOfStatus(status: number, unreadable?: string): ProbeResult {
   const reason = `HTTP status ${status}`;
   // The service responds, but its answer cannot be read.
-  if (unreadable !== undefined && status < 500) return { evidence: 'inconclusive', reason: unreadable };
+  if (unreadable !== undefined) return { evidence: 'inconclusive', reason: unreadable };
   if ([401, 403, 404].includes(status)) return { evidence: 'refused', reason };
   if (status === 429) return { evidence: 'limited', reason };
   // Any other 4xx is about this request, and shows no outage.
@@ -57,7 +57,7 @@ export async function sendProbe(
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
     if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
     if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: OUR_DELAY };
-    if (why === 'unreadable') return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
+    if (why !== undefined) return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
     return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
     deadline.stop();

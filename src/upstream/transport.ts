@@ -14,7 +14,7 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
-  /** Why the body was not read, although it may hold an answer. The caller has to assume the worst answer. */
+  /** Why the body of a 200 was not read, although it may hold an answer. The caller has to assume the worst answer. */
   readonly unreadable?: string | undefined;
   /** The pause of the account after a 429, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
@@ -183,11 +183,19 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#weigh(chunk.length + WEIGHT_OF_CHUNK);
   }
 
+  /** Settles with the bytes that have arrived. */
   onResponseEnd(): void {
-    const bytes = this.#bytes();
+    const [first, ...others] = this.#chunks;
+    const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countValues(bytes) * WEIGHT_OF_VALUE);
     if (this.#isOver) return;
-    this.#resolve(this.#coding ? undefined : parseJson(bytes));
+    this.#isOver = true;
+    const [status, retryAfterMs] = [this.#status, this.#retryAfterMs];
+    const json = this.#coding ? undefined : parseJson(bytes);
+    // The start of an object in JSONP, in a page, or in UTF-16.
+    const hasObject = json === undefined && /\{[\s\0]*"/.test(bytes.toString('latin1'));
+    const flaw = this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
+    this.#settled.resolve({ status, json, unreadable: status === 200 ? flaw : undefined, retryAfterMs });
   }
 
   /** Charges weight beyond `USUAL_WEIGHT` to the budget. A response that exceeds it is aborted and refunded: others may fit. */
@@ -213,31 +221,14 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     } else this.#reject(toUpstreamError(error));
   }
 
-  #bytes(): Buffer {
-    const [first, ...others] = this.#chunks;
-    return first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-  }
-
-  /** Why the received bytes may hold an answer, although they are not JSON as a whole; undefined if they hold no answer. */
-  #unreadable(): string | undefined {
-    // The start of an object in JSONP, in a page, or in UTF-16.
-    const hasObject = /\{[\s\0]*"/.test(this.#bytes().toString('latin1'));
-    return this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
-  }
-
-  #resolve(json: unknown): void {
-    this.#isOver = true;
-    const unreadable = json === undefined ? this.#unreadable() : undefined;
-    this.#settled.resolve({ status: this.#status, json, unreadable, retryAfterMs: this.#retryAfterMs });
-  }
-
   #reject(error: Error): void {
+    const hasBegun = this.#hasBegun && isUpstreamFailure(error);
+    // A status other than 200 is an answer by itself, even if its body is broken.
+    if (hasBegun && this.#status > 0 && this.#status !== 200) return void this.onResponseEnd();
     this.#isOver = true;
-    const isUnreadable = this.#hasBegun && isUpstreamFailure(error);
-    if (!isUnreadable) this.#settled.reject(error);
-    // An error status is an answer by itself, even if its body is broken.
-    else if (this.#status >= 400) this.#resolve(undefined);
-    else this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
+    if (!hasBegun) return void this.#settled.reject(error);
+    const why = this.#status === 200 && error.code !== 'UPSTREAM_TIMEOUT' ? 'unreadable' : 'incomplete';
+    this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why }));
   }
 }
 

@@ -26,7 +26,7 @@ type Row = [what: string, known: typeof DOWN, proceeding: CaptchaIndeterminateCa
 
 describe.each<Row>([
   ['no outage is confirmed', NOT_DOWN, []],
-  ['an outage is confirmed', DOWN, ['SERVICE', 'TRANSPORT']],
+  ['an outage is confirmed', DOWN, ['CONFIGURATION', 'SERVICE', 'TRANSPORT']],
   ['the allowance of an outage has no room', { ...DOWN, takeAllowance: async () => false }, []],
   ['the id has never worked', { ...NOT_DOWN, hasWorked: false }, []],
   ['the id has never worked and probes fail', { ...DOWN, hasWorked: false }, []],
@@ -43,6 +43,23 @@ describe.each<Row>([
       expect(await indeterminate(without(given, true), { policy, ...known })).toMatchObject(unreadable);
     }
   });
+});
+
+test.each(['-50101', '-50102', '-50103', '-50104', '-50105'])(
+  'no client can cause %s, so it proceeds in an outage of its captcha id',
+  async (code) => {
+    const given = noVerdict('CONFIGURATION', { code });
+    expect(await indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: true, isAllowed: true });
+  },
+);
+
+test.each([
+  ['an illegal risk type, which a bot can choose', '-50001'],
+  ['an undocumented code of the family of the captcha id', '-50106'],
+  ['a certificate that nobody vouches for', null],
+])('in an outage a mistake of the configuration does not proceed: %s', async (_what, code) => {
+  const given = noVerdict('CONFIGURATION', { code });
+  expect(await indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: false, isAllowed: false });
 });
 
 test.each(CAUSES)('the operator is asked to act only for the cause CONFIGURATION: %s', async (cause) => {
@@ -88,7 +105,8 @@ test('no verdict is better than the response', async () => {
       fc.constantFrom(200, 200, 200, 201, 302, 400, 500),
       failOpen,
       fc.boolean(),
-      async (body, status, { hasRoom, ...failOpen }, isUnreadable) => {
+      async (body, status, { hasRoom, ...failOpen }, isNoJson) => {
+        const isUnreadable = isNoJson && status === 200;
         const answer = readResponse(isUnreadable ? { json: undefined, unreadable: 'JSONP' } : { json: body });
         const read = verdictOf(answer, status, 'lot-1');
         const verdict =
@@ -102,7 +120,7 @@ test('no verdict is better than the response', async () => {
         if (hasPassed) expect([isUnreadable, status, isPass(body)]).toEqual([false, 200, true]);
         if (failOpen.policy === 'never') expect(verdict.proceed).toBe(hasPassed);
         if (failOpen.policy === 'faults') {
-          const isJudged = said === 'success' || result === 'success';
+          const isJudged = status < 500 && (said === 'success' || result === 'success');
           if (isJudged || !failOpen.isDown || !failOpen.hasWorked || !hasRoom) expect(verdict.proceed).toBe(hasPassed);
         }
         // In a JSON list or text, and in JSON that is cut off or wrapped, there may be a rejection.
@@ -114,6 +132,8 @@ test('no verdict is better than the response', async () => {
         // A judgement comes from the service, so no such answer to a probe confirms an outage.
         if (!isUnreadable && probeResultOf(answer, status).evidence === 'failed')
           expect([said, result]).not.toContain('success');
+        // Only an exception that a client can cause makes a 5xx one of the client.
+        if (status >= 500 && 'cause' in verdict && verdict.cause === 'CLIENT') expect(verdict.code).not.toBeNull();
         passed += Number(hasPassed);
       },
     ),

@@ -57,6 +57,22 @@ const exceptionAudits: readonly Audit[] = [
   audit('CA-7.2-paused-id', 'a captcha id that is paused', ['pausedCaptcha'], async ({ pausedCaptcha }) => {
     expectException(await verify(pausedCaptcha, unsolved('0'.repeat(32))), '-50105');
   }),
+  // So a probe that gets one knows that everybody does.
+  audit(
+    'CA-7.2-id-alone',
+    'no value of a client raises an exception about the captcha id',
+    ['captcha'],
+    async (target) => {
+      for (const value of ['', '0', '0'.repeat(32), `&captcha_id=${'f'.repeat(32)}`, 'é', '9'.repeat(10_000)]) {
+        const challenge = { lot_number: value, captcha_output: value, pass_token: value, gen_time: value };
+        for (const spoiled of [challenge, { ...challenge, gen_time: '1748779200' }]) {
+          const reply = await verify(target.captcha, spoiled);
+          expectNoPass(reply);
+          expect(`${Object(reply.body).code}`).not.toMatch(/^-501/);
+        }
+      }
+    },
+  ),
   audit(
     'CA-7.2-elsewhere',
     'a challenge never passes in another region',

@@ -82,13 +82,22 @@ describe.concurrent('an outage of one captcha id', () => {
   }
   const EVERYWHERE = [{}, TO_BOTH, TO_ANY];
 
-  test('lets nobody proceed who names it, because another one is well', async (context) => {
-    const { second, app } = await startTwo(context);
-    second.fail(unavailable);
-    await untilDown(app, () => verify(app, { captchaId: SECOND }), 1, SECOND);
-    const outcomes = await flood(30, 10, (n) => verify(app, { captchaId: SECOND, ...EVERYWHERE[n % 3] }));
-    expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
-  });
+  test.for<[string, Behaviour, string]>([
+    ['is down', unavailable, 'outage'],
+    ['is paused', answer(200, exception('-50105', 'captcha_id paused')), 'refused'],
+  ])(
+    'lets nobody proceed who names the one that %s, because another one is well',
+    async ([, fault, health], context) => {
+      const { second, app } = await startTwo(context);
+      second.fail(fault);
+      await until(async () => {
+        await verify(app, { captchaId: SECOND });
+        return app.logged().includes(`"account":"${SECOND}","health":"${health}"`);
+      });
+      const outcomes = await flood(30, 10, (n) => verify(app, { captchaId: SECOND, ...EVERYWHERE[n % 3] }));
+      expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
+    },
+  );
 
   test('lets nobody proceed before another one is known, which is well but slow', async (context) => {
     const late: Behaviour = (exchange) => void setTimeout(answersProbes, 900, exchange);

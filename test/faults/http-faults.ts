@@ -119,6 +119,9 @@ export const HTTP_FAULTS: readonly Row[] = [
   // Correct HTTP with a body that is not an answer (fingerprint document, section 4, rule 2: answers are JSON).
   ...rows(UNAVAILABLE, [
     ...[500, 502, 503, 504].map((status): Fault => [`${status} with HTML`, () => answer(status, PAGE, HTML)]),
+    ['520 with HTML that holds an object', () => answer(520, `<script>e = {"ray":"1"}</script>${PAGE}`, HTML)],
+    ['503 with the JSON of a gateway', () => answer(503, '{"message":"Service Unavailable"}')],
+    ['503 with half a body', () => thenClose(answer(503, PAGE, { ...HTML, 'content-length': '9999' }))],
     ['503 without a body', () => answer(503, '')],
     ['503 that asks to wait', () => answer(503, PAGE, WAIT)],
     // No document has 429. It can only mean that a later request may succeed, so it is retryable. The pause that follows has tests of its own.

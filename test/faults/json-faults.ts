@@ -162,10 +162,12 @@ const REPLAYED = { __typename: 'CaptchaIndeterminate', cause: 'CLIENT', code: '-
  */
 const verdicts: readonly CaptchaFault[] = [
   ...[401, 403, 404, 429, 500, 502, 302].flatMap((status): CaptchaFault[] => [
-    [`a pass with ${status}`, answer(status, text(PASS)), REFUSAL],
     [`a "fail" with ${status}`, answer(status, text(FAIL)), NO],
     [`a replay with ${status}`, answer(status, exception('-50003', 'illegal verify')), REPLAYED],
   ]),
+  ...[401, 403, 404, 429, 302].map(
+    (status): CaptchaFault => [`a pass with ${status}`, answer(status, text(PASS)), REFUSAL],
+  ),
   [
     '500 as documented',
     answer(500, exception('-50000', 'runtime error')),

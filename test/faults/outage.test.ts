@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { liveConfig, startInLiveMode, type TestApp } from '../support/app.ts';
 import { partsOf } from '../support/attestations.ts';
-import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
+import { answer, answersProbes, type Behaviour, hang, reset, thenClose } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { times } from '../support/times.ts';
 import {
@@ -23,8 +23,8 @@ import {
   untilVerified,
   verifyPeople,
 } from './captchas.ts';
-import { exception } from './documented.ts';
-import { CAPTCHA, crowd, startAgainst, startBoth, startSwitchable, verify } from './support.ts';
+import { exception, PAGE } from './documented.ts';
+import { CAPTCHA, crowd, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
 
 /** Failures that befall everybody, for a moment or for longer. A moment is no outage, and in an outage people proceed soon. */
 
@@ -39,6 +39,9 @@ const BUSY_MS = 2_000;
 const OVER_MS = 2_000 + BUSY_MS;
 /** No answer takes as long as this if it waits for no call and no probe, in ms. */
 const AT_ONCE_MS = 500;
+
+const HTML = { 'content-type': 'text/html' };
+const [limited, paused] = [answer(429, ''), answer(200, exception('-50105', 'captcha_id paused'))];
 
 /** Every account whose outage is in the log, as often as one began. */
 function outagesOf(app: TestApp): string[] {
@@ -80,6 +83,20 @@ describe.concurrent('a whole outage', () => {
   );
 
   const configOf = ({ url }: { readonly url: string }) => liveConfig(url, ATTESTING);
+
+  test('lets nobody proceed who names a captcha id that was paused before the process started', async (context) => {
+    const upstream = await startSwitchable(paused, { probe: paused });
+    context.onTestFinished(upstream.stop);
+    const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'off' });
+    context.onTestFinished(app.stop);
+    const outcomes: Outcome[] = [];
+    await until(async () => {
+      outcomes.push(await verify(app, TO_FIRST));
+      return app.logged().includes('"health":"refused"');
+    });
+    outcomes.push(...(await flood(5, 100, () => verify(app, TO_FIRST))));
+    expect(outcomes.every(({ cause, proceed }) => cause === 'CONFIGURATION' && !proceed)).toBe(true);
+  });
 
   test('lets nobody proceed in a process that was started in it, and no rotation changes that', async (context) => {
     const upstream = await startSwitchable(unavailable, { probe: unavailable });
@@ -136,14 +153,29 @@ describe.concurrent('a whole outage', () => {
     expect([ids[1], new Set(ids).size]).toEqual([ids[0], 2]);
   });
 
-  const [limited, paused] = [answer(429, ''), answer(200, exception('-50105', 'captcha_id paused'))];
+  test.for<[string, Behaviour]>([
+    ['a page whose script holds an object', answer(503, `<script>e = {"ray":"1"}</script>${PAGE}`, HTML)],
+    ['the JSON of a gateway', answer(502, '{"message":"Bad Gateway"}')],
+    ['nothing but a status', answer(520, '')],
+    ['half of a page', thenClose(answer(504, PAGE, { ...HTML, 'content-length': '9999' }))],
+  ])('in which an edge answers with %s stops nobody, and blames nobody', async ([, page], context) => {
+    const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
+    await verifyPeople(app, 40);
+    upstream.fail(page);
+    await untilProceeding(app);
+    // A real call of each second is among them.
+    const outcomes = await flood(20, 150, () => verify(app));
+    expect(outcomes.map(({ cause }) => cause)).toEqual(times(20, () => 'TRANSPORT'));
+    expect(proceeded(outcomes)).toBe(20);
+  });
+
   const [PROCEEDS, STAYS] = [
     { proceed: true, attestation: expect.any(String) },
     { proceed: false, attestation: null },
   ];
   test.for<[string, Behaviour, Behaviour, object]>([
     ['is down too, although nobody uses it', answersProbes, unavailable, PROCEEDS],
-    ['is paused, and so not down', answersProbes, paused, STAYS],
+    ['is paused, and so down for everybody', answersProbes, paused, PROCEEDS],
     ['has never worked', limited, limited, STAYS],
   ])('counts for an audience whose second captcha id %s', async ([, before, now, ofSecond], context) => {
     const upstream = await startSwitchable(serves);
@@ -155,6 +187,31 @@ describe.concurrent('a whole outage', () => {
     other.fail(now);
     expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
     expect(await verify(app, { ...TO_ANY, captchaId: SECOND })).toMatchObject(ofSecond);
+  });
+
+  test('of a captcha id that the service has paused lets people proceed within the budget, and blames our configuration', async (context) => {
+    const [upstream, other] = [await startSwitchable(serves), await startSwitchable(serves)];
+    const app = await startAgainst(upstream, LONG, { ...ATTESTING, captchaUrlNA: other.url });
+    for (const { stop } of [upstream, other, app]) context.onTestFinished(stop);
+    await verifyPeople(app, 8);
+    // Without a probe that confirms it, nobody proceeds.
+    upstream.behave(paused);
+    expect(await verify(app, TO_FIRST)).toMatchObject({ cause: 'CONFIGURATION', code: '-50105', proceed: false });
+    upstream.fail(paused);
+    expect(await untilProceeding(app, TO_FIRST)).toBeLessThan(KNOWN_MS.refused + BUSY_MS);
+    const outcomes = await flood(20, 10, () => verify(app, TO_FIRST));
+    expect(proceeded(outcomes)).toBeGreaterThan(10);
+    expect(proceeded(outcomes)).toBeLessThan(2 * 8);
+    expect(outcomes[0]).toMatchObject({ cause: 'CONFIGURATION', code: '-50105', ...PROCEEDS });
+    expect(outcomes.at(-1)).toMatchObject({
+      cause: 'CONFIGURATION',
+      message: expect.stringContaining('limit'),
+      ...STAYS,
+    });
+    expect(outagesOf(app)).toEqual([]);
+    expect(app.logged()).toMatch(/"level":"error".*"health":"refused","reason":"-50105"/);
+    upstream.behave(serves);
+    expect(await untilVerified(app)).toBeLessThan(OVER_MS);
   });
 
   test('ends for captchas with the first probe that gets a 429, because a service that limits us is not down', async (context) => {

@@ -131,10 +131,15 @@ describe.concurrent('no outage is confirmed', () => {
   });
 });
 
-test.concurrent('an account that is refused is asked again after a call', async ({ expect }) => {
+test.concurrent('an account that is refused is asked again after a call, and the time until then does not count', async ({
+  expect,
+}) => {
   const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), well));
   health.prober.start();
   await expect.poll(stateIs).toBe('refused');
+  const before = health.msWithoutOutages;
+  await sleep(100);
+  expect(health.msWithoutOutages).toBe(before);
   health.prober.start();
   // Without a call it is asked after 10 s.
   await expect.poll(stateIs, { timeout: 9_000 }).toBe('well');

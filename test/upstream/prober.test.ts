@@ -110,12 +110,14 @@ test.each([
 });
 
 describe('a probe without an answer', () => {
-  // What begins to answer is not down. A status from 500 on says so by itself.
+  // What begins to answer is not down. A status other than 200 says by itself what is wrong.
   test.each<[string, string, Behaviour]>([
     ['failed', 'a reset', reset],
     ['failed', 'a closed connection', closeConnection],
     ['failed', 'an interim response', bytes('HTTP/1.1 100 Continue\r\n\r\n')],
     ['failed', 'half of an answer with status 503', bytes(`${head(503, { 'content-length': '9' })}<`)],
+    ['failed', 'half of a redirect', bytes(`${head(302, { 'content-length': '9' })}<`)],
+    ['inconclusive', 'half of the headers', bytes('HTTP/1.1 200 OK\r\ncontent-')],
     ['inconclusive', 'half of an answer', bytes(`${head(200, { 'content-length': '9' })}{`)],
     ['inconclusive', 'something else than HTTP', bytes('nonsense\r\n\r\n')],
   ])('is %s after %s', async (evidence, _what, behave) => {

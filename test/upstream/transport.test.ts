@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { DnsCache } from '../../src/runtime/dns.ts';
 import { UpstreamPool } from '../../src/upstream/transport.ts';
 import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
-import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
+import { answer, type Behaviour, startHostile, thenClose } from '../support/hostile.ts';
 
 /** How responses are read at the level of HTTP, and whose failure an error of the transport is. test/faults has what an upstream can do wrong. */
 
@@ -43,9 +43,20 @@ describe('a body', () => {
     ['as JSONP', 'callback({"a":1})'],
     ['that ends too early', '{"a":1'],
     ['in UTF-16', Buffer.from('{ "a":1}', 'utf16le').toString('latin1')],
-  ])('with an object %s may be an answer, but is not read', async (_what, body) => {
-    for (const status of [200, 502])
-      expect(await responseOf(status, body)).toEqual({ status, json: undefined, unreadable: NOT_JSON });
+  ])('of a 200 with an object %s may be an answer, but is not read', async (_what, body) => {
+    expect(await responseOf(200, body)).toEqual({ status: 200, json: undefined, unreadable: NOT_JSON });
+    for (const status of [302, 404, 502]) expect(await responseOf(status, body)).toEqual({ status, json: undefined });
+  });
+
+  test.each([
+    ['the rest is missing', '{"a":'],
+    ['the JSON is whole', '{"a":1}'],
+  ])('on a connection that breaks is read unless the status is 200: %s', async (_what, text) => {
+    const json = text.endsWith('}') ? { a: 1 } : undefined;
+    const broken = (status: number) => start(thenClose(answer(status, text, { 'content-length': '99' })));
+    for (const status of [302, 404, 502]) expect(await (await broken(status)).response).toEqual({ status, json });
+    const { response } = await broken(200);
+    await expect(response).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', why: 'unreadable' });
   });
 
   test.each([
