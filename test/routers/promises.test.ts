@@ -390,13 +390,16 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     });
 
   if (name !== 'Cosmo Router')
-    row('the variant for browsers has neither risk nor what is billed', async () => {
+    row('the variant for browsers has a device, and no risk', async () => {
       const shop = await column.start(graph, graph.shopSdl);
-      const asked = await Promise.all(
-        [JUDGE, '{ signalCatalogue { code } }'].map((query) => ask(shop.url, query, T, analyst)),
+      const [device, ...asked] = await Promise.all(
+        [JUDGE.replace('signals { code }', ''), JUDGE, '{ signalCatalogue { code } }'].map((query) =>
+          ask(shop.url, query, T, analyst),
+        ),
       );
       await shop.stop();
+      expect(device?.data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', clientType: 'IOS' });
       for (const { data } of asked) expect(data ?? null).toBeNull();
-      expect(graph.events()).toBe(0);
+      expect(graph.events()).toBe(1);
     });
 });

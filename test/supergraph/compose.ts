@@ -19,20 +19,17 @@ export async function composeSupergraph(urls: Readonly<Record<string, string>>, 
   return supergraphSdl;
 }
 
-/** The contract variant for browsers whose pages pass device tokens on: the supergraph without what is tagged `risk` or `billed`. */
+/** The contract variant for browsers: the supergraph without what is tagged `risk`. */
 export async function composeShopVariant(urls: Readonly<Record<string, string>>, secrets: Secrets): Promise<string> {
-  return withoutTags(await servicesAt(urls, secrets)).supergraphSdl;
+  return withoutRisk(await servicesAt(urls, secrets)).supergraphSdl;
 }
 
 /**
- * Composes a contract that excludes these tags, and types that nothing leads to any more. As GraphOS does it, a gateway
+ * Composes a contract that excludes the tag `risk`, and types that nothing leads to any more. As GraphOS does it, a gateway
  * still knows what is excluded, but as `@inaccessible`: it is in no introspection, and nobody can ask for it.
  */
-export function withoutTags(
-  services: readonly Service[],
-  excluded: readonly string[] = ['risk', 'billed'],
-): { supergraphSdl: string; publicSdl: string } {
-  const tags = { include: new Set<string>(), exclude: new Set(excluded) };
+export function withoutRisk(services: readonly Service[]): { supergraphSdl: string; publicSdl: string } {
+  const tags = { include: new Set<string>(), exclude: new Set(['risk']) };
   const { errors = [], supergraphSdl, publicSdl } = composeSchemaContract([...services], tags, true);
   if (!supergraphSdl || !publicSdl) throw new Error(`expected a contract, but got:\n${errors.join('\n')}`);
   return { supergraphSdl, publicSdl };

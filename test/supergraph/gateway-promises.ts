@@ -124,14 +124,18 @@ export function describeGateways(gateways: readonly Gateway[]): void {
       expect(data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', ...stored });
     });
 
-    test.each(['user(id: "user-2") { name }', 'me { orders { judgement { sealed } } }', 'checkouts { id }'])(
-      'a page cannot ask the shop for { %s }',
-      async (field) => {
-        const { data, errors } = await ask(shop.url, `{ ${field} }`, {}, CLAIMED_SCOPE);
-        expect(data ?? null).toBeNull();
-        expect(errors?.[0]?.message).toMatch(/^Cannot query field "(user|judgement|checkouts)"/);
-      },
-    );
+    test.each([
+      'user(id: "user-2") { name }',
+      'me { orders { judgement { sealed } } }',
+      'checkouts { id }',
+      'deviceFingerprint(token: "sandbox:web") { ... on DeviceFingerprint { clientType decision { action } } }',
+    ])('a page cannot ask the shop for { %s }', async (field) => {
+      const events = supergraph.events();
+      const { data, errors } = await ask(shop.url, `{ ${field} }`, {}, CLAIMED_SCOPE);
+      expect(data ?? null).toBeNull();
+      expect(errors?.[0]?.message).toMatch(/^Cannot query field "(user|judgement|checkouts|decision)"/);
+      expect(supergraph.events()).toBe(events);
+    });
 
     test('a challenged person has an order after one captcha, and the desk shows both without another event', async () => {
       const input = orderInput({ deviceToken: 'sandbox:ios:VPN_ENABLED,CLOUD_PHONE' });

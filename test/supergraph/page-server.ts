@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { build } from 'vite';
 import { listen } from './listen.ts';
@@ -65,11 +66,16 @@ export async function startPageServer(folder: 'shop' | 'desk', options: PageOpti
 
 /** What Vite makes of the page, by path. */
 async function buildPage(folder: string): Promise<ReadonlyMap<string, string>> {
+  const root = join(import.meta.dirname, folder);
   const built = await build({
-    root: join(import.meta.dirname, folder),
+    root,
     configFile: false,
     logLevel: 'warn',
-    build: { write: false, modulePreload: { polyfill: false } },
+    build: {
+      write: false,
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: globSync(join(root, '*.html')) },
+    },
   });
   if (!('output' in built)) throw new Error('expected one build, and none that watches');
   return new Map(

@@ -4,7 +4,7 @@ import { composeServices } from '@theguild/federation-composition';
 import { type DocumentNode, parse } from 'graphql';
 import { SLICES } from '../../src/slices.ts';
 import { documentOf } from '../../src/subgraph.ts';
-import { withoutTags } from './compose.ts';
+import { withoutRisk } from './compose.ts';
 
 /** What the two pages see: the three subgraphs composed, without what federation needs or keeps inaccessible. */
 
@@ -15,9 +15,9 @@ export function deskSdl(): string {
   return publicSdl;
 }
 
-/** The SDL for the shop: without what is tagged `risk` or `billed`. */
+/** The SDL for the shop: without what is tagged `risk`. */
 export function shopSdl(): string {
-  return withoutTags(readSubgraphs()).publicSdl;
+  return withoutRisk(readSubgraphs()).publicSdl;
 }
 
 /** The three subgraphs as their files say. The addresses are for composers that want one, and nobody asks them. */

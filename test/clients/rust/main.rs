@@ -27,11 +27,11 @@ macro_rules! generate {
 }
 
 generate! {
-    desk "desk/schema.graphql" "desk/operations.graphql": Device Proceed Checkout Captcha Attest Judge VerifyCaptcha;
-    shop "shop/schema.graphql" "shop/operations.graphql": Proceed Captcha Attest VerifyCaptcha;
-    api "api/schema.graphql" "api/operations.graphql": Device Proceed Checkout Captcha Attest Judge VerifyCaptcha;
+    desk "desk/schema.graphql" "desk/operations.graphql": Device Proceed Checkout Captcha Attest Judge ThisDevice VerifyCaptcha;
+    shop "shop/schema.graphql" "shop/operations.graphql": Proceed Captcha Attest ThisDevice VerifyCaptcha;
+    api "api/schema.graphql" "api/operations.graphql": Device Proceed Checkout Captcha Attest Judge ThisDevice VerifyCaptcha;
     services "services/schema.graphql" "services/operations.graphql":
-        Device Proceed Checkout Captcha Attest Judge StoredJudgement VerifyCaptcha;
+        Device Proceed Checkout Captcha Attest Judge StoredJudgement ThisDevice VerifyCaptcha;
 }
 
 fn ask<Q: GraphQLQuery>(url: &str, variables: Q::Variables) -> Option<Q::ResponseData>

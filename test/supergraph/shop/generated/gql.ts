@@ -14,10 +14,12 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
+    "\n  query ThisDevice($token: String!, $metadata: DeviceMetadataInput) {\n    deviceFingerprint(token: $token, metadata: $metadata) {\n      __typename\n      ... on DeviceFingerprint {\n        clientType\n        deviceBasic {\n          __typename\n          ... on Mobile { model os { name } }\n          ... on Web { browser { name } os { name } }\n        }\n      }\n      ... on DeviceFingerprintRejected { reason }\n    }\n  }\n": typeof types.ThisDeviceDocument,
     "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n": typeof types.ValidateCaptchaDocument,
     "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": typeof types.PlaceOrderDocument,
 };
 const documents: Documents = {
+    "\n  query ThisDevice($token: String!, $metadata: DeviceMetadataInput) {\n    deviceFingerprint(token: $token, metadata: $metadata) {\n      __typename\n      ... on DeviceFingerprint {\n        clientType\n        deviceBasic {\n          __typename\n          ... on Mobile { model os { name } }\n          ... on Web { browser { name } os { name } }\n        }\n      }\n      ... on DeviceFingerprintRejected { reason }\n    }\n  }\n": types.ThisDeviceDocument,
     "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n": types.ValidateCaptchaDocument,
     "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": types.PlaceOrderDocument,
 };
@@ -36,6 +38,10 @@ const documents: Documents = {
  */
 export function graphql(source: string): unknown;
 
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query ThisDevice($token: String!, $metadata: DeviceMetadataInput) {\n    deviceFingerprint(token: $token, metadata: $metadata) {\n      __typename\n      ... on DeviceFingerprint {\n        clientType\n        deviceBasic {\n          __typename\n          ... on Mobile { model os { name } }\n          ... on Web { browser { name } os { name } }\n        }\n      }\n      ... on DeviceFingerprintRejected { reason }\n    }\n  }\n"): (typeof documents)["\n  query ThisDevice($token: String!, $metadata: DeviceMetadataInput) {\n    deviceFingerprint(token: $token, metadata: $metadata) {\n      __typename\n      ... on DeviceFingerprint {\n        clientType\n        deviceBasic {\n          __typename\n          ... on Mobile { model os { name } }\n          ... on Web { browser { name } os { name } }\n        }\n      }\n      ... on DeviceFingerprintRejected { reason }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
