@@ -138,6 +138,23 @@ export function badUserInput(argument: string, expected: string, got: string, va
   return new DeviceTrustError('BAD_USER_INPUT', { message });
 }
 
+/** The longest text of a caller for an upstream, in bytes of UTF-8. No client SDK makes a token that is nearly as long. */
+const MAX_TEXT_BYTES = 16_384;
+/** Completes the sentence "expected …" for a text. */
+export const TEXT_EXPECTATION = `a Unicode text of at most ${MAX_TEXT_BYTES} bytes in UTF-8`;
+
+/** Can an upstream get this text unchanged? Half of a surrogate pair has no UTF-8: sent as U+FFFD, two texts would be one. */
+export function isText(text: string): boolean {
+  return text.isWellFormed() && Buffer.byteLength(text) <= MAX_TEXT_BYTES;
+}
+
+/** @throws BAD_USER_INPUT for a text that is too long, or has half of a surrogate pair */
+export function checkText(argument: string, text: string): void {
+  if (isText(text)) return;
+  const got = text.isWellFormed() ? `one of ${Buffer.byteLength(text)}` : 'one with half of a surrogate pair';
+  throw badUserInput(argument, TEXT_EXPECTATION, got);
+}
+
 /** The error for a feature (in the plural) without its variables. Any bot can cause it, so it counts as the caller's. */
 export function notConfigured(feature: string, variables: string): DeviceTrustError {
   const message = `${feature} are not configured in this subgraph. Its operator has to set ${variables}.`;

@@ -15,9 +15,8 @@ export type Scalars = {
    */
   DateTime: { input: string; output: string; }
   /**
-   * Any JSON object of at most 32 levels. Its keys are not part of this contract, so each may be absent or of another type. The keys
-   * `__proto__`, `constructor` and `prototype` are dropped at every level. Integers that you send must stay within 2^53, because
-   * larger ones would arrive as different numbers.
+   * Any JSON object. Its keys are not part of this contract, so each may be absent, of any name, or of another type. What you send has
+   * at most 32 levels, and integers within 2^53, because larger ones would arrive as different numbers.
    */
   JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
   _FieldSet: { input: string; output: string; }
@@ -307,13 +306,19 @@ export type DeviceJudgement = DeviceAssessment & {
   eventType?: Maybe<Scalars['String']['output']>;
   /** The network origin of the request. Null only with the errors of the whole record. */
   ipInfo?: Maybe<IpInfo>;
+  /**
+   * Whether `sealed` has less than the judgement, because that was too long. Values of `additional` are left out first; if that was
+   * not enough, long texts are cut and signals left out, never identifiers or the decision. Up to release 0.6.0, long device reports
+   * were shortened without this note.
+   */
+  isShortened: Scalars['Boolean']['output'];
   /** When the fingerprint service answered. */
   judgedAt: Scalars['DateTime']['output'];
   /** The application whose credentials were used. */
   publicKey: Scalars['ID']['output'];
   /** Identifies the analysis of the token. */
   requestId: Scalars['ID']['output'];
-  /** The whole judgement as an encrypted text for your database: some 800 characters, at most 8192. It contains neither the token nor the metadata. */
+  /** The judgement as an encrypted text for your database: some 800 characters, at most 8192. It contains neither the token nor the metadata. */
   sealed: Scalars['ID']['output'];
   /**
    * The signals that fired. Level and confidence are those of that time, effect and meaning those of the current catalogue. A
@@ -341,11 +346,11 @@ export type DeviceJudgementSignalsArgs = {
   minLevel?: InputMaybe<SignalLevel>;
 };
 
-/** Business data about a query. Every key is optional. For personal data, prefer the hashed form of a key if there is one. */
+/** Business data about a query. Every key is optional: null means that it is not sent. For personal data, prefer the hashed form of a key if there is one. */
 export type DeviceMetadataInput = {
   /** Your identifier of the account. */
   accountId?: InputMaybe<Scalars['String']['input']>;
-  /** Any further keys, in the service's own spelling. Keys with a field above are refused here. */
+  /** Any further keys, in the service's own spelling, with any values, also null. Keys with a field above are refused here. */
   additional?: InputMaybe<Scalars['JSONObject']['input']>;
   /** E-mail address in clear text. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -475,6 +480,9 @@ export type Query = {
    *
    * Null with an entry in `errors` means that there is no judgement. The event may still have been recorded. So try again with a
    * new token: a second query with the same one can get the signal `TOKEN_EXPIRED`.
+   *
+   * The service gets every text as you send it, also an empty one. A text of more than 16384 bytes in UTF-8, or with half of a
+   * surrogate pair, is the error `BAD_USER_INPUT`, which names the argument.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
   /**
@@ -640,7 +648,8 @@ export type SignalLevel =
   | 'MEDIUM';
 
 /**
- * The values of a solved challenge, unchanged from the captcha widget.
+ * The values of a solved challenge, unchanged from the captcha widget. An empty text, one of more than 16384 bytes in UTF-8, or
+ * one with half of a surrogate pair is the error `BAD_USER_INPUT`, which names the value and does not consume the challenge.
  *
  * If the widget does not load, send these instead: `unavailable-` and a UUID of this checkout as `lotNumber`, `unavailable` as
  * `captchaOutput` and `passToken`, and `0` as `genTime`. In a confirmed outage of the captcha service the request may proceed.
@@ -658,7 +667,7 @@ export type ValidateCaptchaInput = {
   captchaId?: InputMaybe<Scalars['ID']['input']>;
   /** The widget's opaque record of the solution. Do not change it. */
   captchaOutput: Scalars['String']['input'];
-  /** When the challenge was passed: 1 to 20 digits, as a string. */
+  /** When the challenge was passed: digits only, as a string. */
   genTime: Scalars['String']['input'];
   /** Serial number of the solved challenge. */
   lotNumber: Scalars['String']['input'];
@@ -1002,6 +1011,7 @@ export type DeviceJudgementResolvers<ContextType = any, ParentType extends Resol
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   eventType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
+  isShortened?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   judgedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;

@@ -13,15 +13,9 @@ export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, '
   (key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );
 
-/** `event_type` (2.1), without control characters, lone surrogates and line separators (Cc, Cs, Zl, Zp). */
-export const EVENT_TYPE = {
-  expected: 'a text of 1 to 256 printable characters',
-  pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u,
-};
-
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
-/** The document gives web objects no types and allows any further key (2.7). `outcome.ts` bounds these objects. */
+/** The document gives web objects no types and allows any further key (2.7). */
 const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>>>((given) => {
   const { browser, device, os } = propertiesOf(given);
   return [browser, device, os].every(isObject);

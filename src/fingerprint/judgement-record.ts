@@ -1,17 +1,19 @@
 import { z } from 'zod';
-import { parseJson } from '../runtime/json.ts';
+import { isObject, parseJson } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 import type { DeviceJudgement, Signal } from '../schema.generated.ts';
 import { type JudgedDevice, toSignal } from './outcome.ts';
 
-/** Sealed judgements must open for years, so a changed record is a new version beside version 1, with texts in `test/fixtures`. */
+/** Sealed judgements must open for years, so a changed record is a new version beside the others, with texts in `test/fixtures`. */
 
 /** The content of a judgement, without the token and the metadata. */
-export type Judgement = Omit<DeviceJudgement, 'sealed' | 'device' | 'ipInfo' | 'deviceBasic' | 'signals'> &
-  Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
+export type Judgement = Omit<DeviceJudgement, keyof Sealed | keyof Shown> & Shown;
+type Shown = Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
+/** The sealed text of a judgement. */
+export type Sealed = Pick<DeviceJudgement, 'sealed' | 'isShortened'>;
 
-/** The catalogue of version 1, which never changes. For a signal with these values, a record has only the name. */
-const SIGNALS_OF_VERSION_1 = {
+/** The catalogue of versions 1 and 2, which never changes. For a signal with these values, a record has only the name. */
+const SIGNALS = {
   'HIGH 0.6': 'IP_MALICIOUS_ATTACK',
   'HIGH 0.8':
     'CLOUD_PHONE SUSPICIOUS_CUSTOM_ROM DEVICE_BOOTLOADER_UNLOCKED SUSPICIOUS_DEVICE_RESET SUSPICIOUS_DEVICE_INFO_TAMPERED ANTIDETECT_BROWSER',
@@ -36,17 +38,19 @@ const fullSignal = z.tuple([text, level, z.number().min(0).max(1)]);
 
 /** The rows of this catalogue, by name. */
 const BY_NAME: ReadonlyMap<unknown, z.infer<typeof fullSignal>> = new Map(
-  Object.entries(SIGNALS_OF_VERSION_1).flatMap(([group, names]) => {
+  Object.entries(SIGNALS).flatMap(([group, names]) => {
     const [rank, confidence] = group.split(' ');
     return names.split(' ').map((code) => [code, fullSignal.parse([code, rank, Number(confidence)])]);
   }),
 );
 
 const textOrNull = text.nullable().default(null);
-const additional = z.record(text, z.unknown()).nullable().default(null);
+// `z.record` would drop the key `__proto__`.
+const additional = z.custom<Record<string, unknown>>(isObject).nullable().default(null);
 
-const version1 = z.strictObject({
-  v: z.literal(1),
+const schema = z.strictObject({
+  /** 1 has the whole judgement. 2 lacks what had no room. Releases up to 0.6.0 open 1 alone, so all that can be 1 is 1. */
+  v: z.literal([1, 2]),
   /** When the device was judged. */
   at: text.refine(isRfc3339),
   subject: textOrNull,
@@ -72,10 +76,24 @@ const version1 = z.strictObject({
   decision: z.tuple([z.enum(['ALLOW', 'CHALLENGE', 'DENY']), text, text]).optional(),
 });
 
-/** A judgement as the text of a record, without nulls. */
-export function writeRecord(judgement: Judgement): string {
+type Written = z.input<typeof schema>;
+
+/**
+ * A judgement as the text of a record of at most `maxBytes`, shortened if it has to be. Undefined if the identifiers alone are
+ * longer: a shortened identifier would be another one.
+ */
+export function writeRecord(judgement: Judgement, maxBytes: number) {
+  const record = toRecord(judgement);
+  const whole = JSON.stringify(record);
+  if (Buffer.byteLength(whole) <= maxBytes) return { text: whole, isShortened: false };
+  const text = shorten(record, maxBytes);
+  return text === undefined ? undefined : { text, isShortened: true };
+}
+
+/** A judgement without nulls. */
+function toRecord(judgement: Judgement): Written {
   const { publicKey, requestId, eventId, version, device, ipInfo, clientType, decision } = judgement;
-  const record: z.input<typeof version1> = {
+  return {
     v: 1,
     at: judgement.judgedAt,
     subject: judgement.subject ?? undefined,
@@ -88,18 +106,58 @@ export function writeRecord(judgement: Judgement): string {
     signals: judgement.signals.map(writeSignal),
     decision: decision ? [decision.action, decision.rule, decision.policy] : undefined,
   };
-  return JSON.stringify(record);
+}
+
+/** Cuts long texts and leaves out signals only if it is not enough to leave out all additional values. Keeps those that fit. */
+function shorten(record: Written, maxBytes: number): string | undefined {
+  const whole = { ...record, v: 2 };
+  const bare: Written = JSON.parse(JSON.stringify(whole, (key, value) => (key === 'additional' ? undefined : value)));
+  const short = bytesOf(bare) > maxBytes ? withShortTexts(bare) : bare;
+  let left = maxBytes - bytesOf(short);
+  while (left < 0 && short.signals.length > 0) left += bytesOf(short.signals.pop());
+  if (left < 0) return undefined;
+  // A browser reports the most.
+  for (const part of ['os', 'device', 'browser'] as const) {
+    left -= ',"additional":{}'.length;
+    const given = record.web?.[part].additional ?? {};
+    const kept: [string, unknown][] = [];
+    for (const key in given) {
+      // The last bytes are not worth a search among thousands of values.
+      if (left < 64) break;
+      // `{"key":1}` is one byte longer than `"key":1,`.
+      const bytes = bytesOf({ [key]: given[key] }) - 1;
+      if (bytes > left) continue;
+      left -= bytes;
+      kept.push([key, given[key]]);
+    }
+    if (short.web && kept.length > 0) short.web[part].additional = Object.fromEntries(kept);
+  }
+  return JSON.stringify(short);
+}
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+/** As escapes, 14 texts of this many characters take two thirds of a record. */
+const MAX_SHORT_TEXT = 48;
+
+/** Cuts all texts but our own, and identifiers, which would be others then. Half of a surrogate pair is no text. */
+function withShortTexts({ ids, subject, pk, signals, decision, ...shown }: Written): Written {
+  const cut = (text: string) => text.slice(0, MAX_SHORT_TEXT).replace(/[\ud800-\udbff]$/, '');
+  const short = JSON.parse(JSON.stringify(shown, (_key, value) => (typeof value === 'string' ? cut(value) : value)));
+  const [requestId, eventId, version, deviceId] = ids;
+  return { ...short, ids: [requestId, eventId, cut(version), deviceId], subject, pk, signals, decision };
 }
 
 /** The judgement of a record; undefined if the text is no record. */
-export function readRecord(record: string): Judgement | undefined {
-  const { data } = version1.safeParse(parseJson(record));
+export function readRecord(record: string): (Judgement & Omit<Sealed, 'sealed'>) | undefined {
+  const { data } = schema.safeParse(parseJson(record));
   const deviceBasic = data && readBasic(data);
   if (!data || deviceBasic === undefined) return undefined;
   const { ids, decision } = data;
   const [requestId, eventId, version, id] = ids;
   return {
     __typename: 'DeviceJudgement',
+    isShortened: data.v === 2,
     judgedAt: data.at,
     subject: data.subject,
     eventType: data.event,
@@ -121,7 +179,7 @@ function writeSignal({ name, level, confidence }: Signal): string | z.infer<type
   return level === usualLevel && confidence === usualConfidence ? name : [name, level, confidence];
 }
 
-function writeBasic(basic: Judgement['deviceBasic']): Pick<z.input<typeof version1>, 'mobile' | 'web'> {
+function writeBasic(basic: Judgement['deviceBasic']): Pick<Written, 'mobile' | 'web'> {
   if (!basic) return {};
   if (basic.__typename === 'Web') return { web: { browser: basic.browser, device: basic.device, os: basic.os } };
   const { os, architecture, model } = basic;
@@ -129,7 +187,7 @@ function writeBasic(basic: Judgement['deviceBasic']): Pick<z.input<typeof versio
 }
 
 /** Undefined if the record lacks the fields of its kind of client. */
-function readBasic({ client, mobile, web }: z.output<typeof version1>): Judgement['deviceBasic'] | undefined {
+function readBasic({ client, mobile, web }: z.output<typeof schema>): Judgement['deviceBasic'] | undefined {
   if (client === 'WEB_H5') return web && !mobile ? { __typename: 'Web', ...web } : undefined;
   if (client === 'OTHER') return web || mobile ? undefined : null;
   if (!mobile || web) return undefined;

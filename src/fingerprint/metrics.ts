@@ -10,6 +10,9 @@ export type Drift = (typeof DRIFTS)[number];
 /** The subject of a decision. The event is undefined unless the policy names it. */
 type Decided = { readonly clientType: DeviceClientType; readonly eventType?: string | undefined };
 
+/** An event type (2.1) that can be a label: short, and on one line. */
+const LABEL = /^[^\p{Cc}\p{Zl}\p{Zp}]{1,256}$/u;
+
 export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 
 /** @param headers the trusted headers that can overrule an argument, by the key that they describe */
@@ -19,7 +22,6 @@ export function createFingerprintMetrics(
 ) {
   const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations looked up');
   const calls = counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens');
-  const shortened = counter('reports_shortened_total', 'Devices that reported more about themselves than is kept');
   const signals = counter('signals_total', 'Signals in judgements, by code and level', 'code', 'level');
   const decided = 'Decisions about devices, by action and rule; shadow rules only count';
   const decisions = counter('decisions_total', decided, 'action', 'rule', 'shadow', 'client_type', 'event_type');
@@ -42,7 +44,8 @@ export function createFingerprintMetrics(
   });
   /** A decision of the risk policy, or of one of its shadow rules. */
   const recordDecision = ({ action, rule }: DeviceRiskDecision, isShadow: boolean, about: Decided, count = 1) => {
-    const { clientType: client_type, eventType: event_type = 'other' } = about;
+    const { clientType: client_type, eventType = '' } = about;
+    const event_type = LABEL.test(eventType) ? eventType : 'other';
     decisions.inc({ action, rule, shadow: `${isShadow}`, client_type, event_type }, count);
   };
 
@@ -56,7 +59,6 @@ export function createFingerprintMetrics(
       counted.set(code ?? 'unknown', levels);
     },
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
-    recordShortenedReport: () => shortened.inc(),
     recordDecision,
     /** Begins the series of each rule in use at 0, for the reason above. */
     watchPolicy: (rules: () => readonly { decision: DeviceRiskDecision; isShadow: boolean }[]) =>

@@ -1,5 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
-import { describeIssues, jsonBytes, loggableMessage } from '../runtime/json.ts';
+import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type {
   DeviceFieldError,
   DeviceFingerprint,
@@ -45,7 +45,7 @@ type Difference = readonly [kind: Drift, word?: string];
 export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 
-/** The outcome of a response (document, 2 and 7), and the number of values left out. @throws DeviceTrustError, an UPSTREAM code */
+/** The outcome of a response (document, 2 and 7), and its differences from the document. @throws DeviceTrustError, an UPSTREAM code */
 export function toOutcome(
   request: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
@@ -53,9 +53,8 @@ export function toOutcome(
 ) {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
-    const report = new Report();
-    const outcome = toDevice(request, success.data.data, respondedAt, report);
-    return { outcome, leftOut: report.leftOut, differences: differencesOf(success.data.data) };
+    const { data } = success.data;
+    return { outcome: toDevice(request, data, respondedAt), differences: differencesOf(data) };
   }
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
@@ -63,7 +62,7 @@ export function toOutcome(
   const message = loggableMessage(envelope?.message);
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
-    if (rejection) return { outcome: toRejection(rejection.data.errors), leftOut: 0, differences: [] };
+    if (rejection) return { outcome: toRejection(rejection.data.errors), differences: [] };
     throw protocolError(describeIssues(error));
   }
   if ([401, 403, 404].includes(status)) {
@@ -122,7 +121,6 @@ function toDevice(
   { account, token, eventType }: FingerprintRequest,
   { request_id, event_id, fp_detail, signals, detail }: FingerprintData,
   respondedAt: number,
-  report: Report,
 ): JudgedDevice {
   return {
     __typename: 'DeviceFingerprint',
@@ -135,7 +133,7 @@ function toDevice(
     version: fp_detail.version,
     clientType: CLIENT_TYPES[detail.client_type],
     device: { id: fp_detail.device_id },
-    deviceBasic: toDeviceBasic(detail, report),
+    deviceBasic: toDeviceBasic(detail),
     ipInfo: detail.ip_info,
     signals: signals.map(({ signal: name, level, confidence }) =>
       // A newer level may be the most serious one.
@@ -144,34 +142,31 @@ function toDevice(
   };
 }
 
-function toDeviceBasic(detail: FingerprintData['detail'], report: Report): JudgedDevice['deviceBasic'] {
+function toDeviceBasic(detail: FingerprintData['detail']): JudgedDevice['deviceBasic'] {
   if (detail.client_type === 'OTHER') return null;
   if (detail.client_type === 'Web/H5') {
     const { browser, device, os } = detail.device_basic;
-    // Fields of the graph are read first, so that other values do not use up the bytes of the report.
-    const [ofBrowser, ofDevice, ofOs] = [
-      pick(browser, ['name', 'version', 'major'], report),
-      pick(device, ['model', 'vendor'], report),
-      pick(os, ['name', 'version'], report),
-    ];
-    return { __typename: 'Web', browser: ofBrowser(), device: ofDevice(), os: ofOs() };
+    return {
+      __typename: 'Web',
+      browser: pick(browser, ['name', 'version', 'major']),
+      device: pick(device, ['model', 'vendor']),
+      os: pick(os, ['name', 'version']),
+    };
   }
-  const { os, osv, pla, mod } = detail.device_basic;
-  const [name, version, architecture, model] = [report.text(os), report.text(osv), report.text(pla), report.text(mod)];
+  const { os: name, osv: version, pla: architecture, mod: model } = detail.device_basic;
   return { __typename: 'Mobile', os: { name, version }, architecture, model };
 }
 
-/** Picks the texts that have a field in the graph. The returned function adds all other values (2.7) as `additional`. */
-function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[], report: Report) {
+/** Picks the texts that have a field in the graph. All other values (2.7) become `additional`. */
+function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[]) {
   const picked: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = object[name];
-    if (typeof value === 'string') picked[name] = report.text(value);
+    if (typeof value === 'string') picked[name] = value;
   }
-  return () => {
-    const additional = report.entriesBut(Object.keys(picked), object);
-    return Object.keys(additional).length > 0 ? { ...picked, additional } : picked;
-  };
+  // Entries keep a key such as `__proto__`, which an assignment would make the prototype.
+  const others = Object.entries(object).filter(([key]) => !Object.hasOwn(picked, key));
+  return others.length > 0 ? { ...picked, additional: Object.fromEntries(others) } : picked;
 }
 
 export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>): Signal {
@@ -190,50 +185,4 @@ function differencesOf({ detail, signals }: FingerprintData): Difference[] {
     else if (documented && documented.confidence !== confidence) found.push(['confidence']);
   }
   return found;
-}
-
-/** Bytes of JSON that are kept of a report, so that every judgement fits into the 8 KiB of a seal. Pages report some 500. */
-const MAX_BYTES = 960;
-
-/** Counts the bytes of a report, and cuts or leaves out its values beyond MAX_BYTES. */
-class Report {
-  #left = MAX_BYTES;
-  leftOut = 0;
-
-  /** The longest prefix of a text that still fits. After a cut nothing else fits. */
-  text(value: string): string {
-    if (this.#takes(jsonBytes(value, this.#left))) return value;
-    this.leftOut += 1;
-    let [kept, left] = ['', this.#left - 2];
-    // By code points, because half of a surrogate pair is not valid text.
-    for (const character of value) {
-      left -= jsonBytes(character, 12) - 2;
-      if (left < 0) break;
-      kept += character;
-    }
-    this.#left = 0;
-    return kept;
-  }
-
-  /** The entries of a free-form object that still fit, except these keys. */
-  entriesBut(names: readonly string[], object: Record<string, unknown>): Record<string, unknown> {
-    const kept: [string, unknown][] = [];
-    for (const key in object) {
-      if (names.includes(key)) continue;
-      const value = object[key];
-      const isText = typeof value === 'string';
-      // `[value]` has the same length as `:value,`.
-      const ofKey = jsonBytes(key, this.#left);
-      const bytes = ofKey + (isText || ofKey > this.#left ? 2 : jsonBytes([value], this.#left));
-      if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);
-      else this.leftOut += 1;
-    }
-    return Object.fromEntries(kept);
-  }
-
-  #takes(bytes: number): boolean {
-    if (bytes > this.#left) return false;
-    this.#left -= bytes;
-    return true;
-  }
 }

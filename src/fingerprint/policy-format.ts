@@ -3,8 +3,9 @@
 import { closestMatch } from 'leven';
 import { z } from 'zod';
 import { ConfigError } from '../config/parser.ts';
+import { isText, TEXT_EXPECTATION } from '../errors.ts';
 import { readJson } from '../runtime/json.ts';
-import { CLIENT_TYPES, EVENT_TYPE } from './contract.ts';
+import { CLIENT_TYPES } from './contract.ts';
 import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** The format of a risk policy's file. A policy is no secret, so messages quote it. */
@@ -40,7 +41,7 @@ const objectOf = <Shape extends z.ZodRawShape>(expected: string, shape: Shape) =
 
 const action = oneOf('ALLOW', 'CHALLENGE', 'DENY');
 const codes = setOf('a list of signals', z.enum(CODES, 'the code of a documented signal'));
-const eventType = z.string(EVENT_TYPE.expected).regex(EVENT_TYPE.pattern);
+const eventType = z.string(TEXT_EXPECTATION).refine(isText);
 
 const CONDITION = 'an object with at least one condition';
 const condition = objectOf(CONDITION, {

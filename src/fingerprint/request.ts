@@ -1,10 +1,10 @@
-import { badUserInput } from '../errors.ts';
+import { badUserInput, checkText } from '../errors.ts';
 import { type MetadataKey, TRUSTED_KEYS, type TrustedMetadata } from '../graphql/caller.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { EVENT_TYPE, METADATA_KEYS, QUERY_TEMPLATE } from './contract.ts';
+import { METADATA_KEYS, QUERY_TEMPLATE } from './contract.ts';
 
 /** Metadata with the trusted headers, and the keys of the arguments that the headers overrule. */
 export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
@@ -32,29 +32,27 @@ export function prepareApplication({ publicKey: id, secret, region, baseUrl }: C
   return { id, region, origin, path, headers };
 }
 
-/** Turns arguments into a request. @throws BAD_USER_INPUT: unknown application, bad event type, a key named twice */
+/** Turns arguments into a request. @throws BAD_USER_INPUT: unknown application, a text that is too long, a key named twice */
 export function toRequest(args: QueryDeviceFingerprintArgs, applications: Pick<UpstreamClient, 'find'>) {
   const account = applications.find(args.publicKey);
   if (!account)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
-  // The risk policy and the record of a judgement use the event type too. Empty means none.
-  const eventType = args.eventType || undefined;
-  if (eventType && !EVENT_TYPE.pattern.test(eventType))
-    throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');
+  const { token, eventType, eventTime } = args;
+  for (const [name, text] of Object.entries({ token, eventType, eventTime })) if (text != null) checkText(name, text);
   const body = toBody(args);
-  // Requests with the same key can share a call.
-  return { account, token: args.token, eventType, body, key: `${account.id}\n${body}` };
+  // Requests with the same key can share a call. The risk policy and the record of a judgement use the event type too.
+  return { account, token, eventType: eventType ?? undefined, body, key: `${account.id}\n${body}` };
 }
 
 export type FingerprintRequest = Readonly<ReturnType<typeof toRequest>>;
 
-/** The body (2.1). The order of keys is fixed, and null and empty values are left out, so that equal requests share a call. */
+/** The body (2.1). The order of keys is fixed, and null and no metadata mean the same as nothing, so equal requests share a call. */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);
   return JSON.stringify({
     device_token: token,
     metadata: wireMetadata && Object.keys(wireMetadata).length > 0 ? wireMetadata : undefined,
-    event_type: eventType || undefined,
+    event_type: eventType ?? undefined,
     event_time: eventTime ?? undefined,
   });
 }
@@ -62,23 +60,33 @@ export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFin
 const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(Object.values(METADATA_KEYS));
 
 function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
-  const metadata: Record<string, unknown> = {};
-  for (const key of TRUSTED_KEYS) if (given[key]) metadata[METADATA_KEYS[key]] = given[key];
-  const additional = given.additional ?? {};
-  for (const key of Object.keys(additional).sort()) {
+  const documented: Record<string, string> = {};
+  for (const key of TRUSTED_KEYS) {
+    const text = given[key];
+    if (text == null) continue;
+    checkText(`metadata.${key}`, text);
+    documented[METADATA_KEYS[key]] = text;
+  }
+  const additional = sortedKeys(given.additional ?? {});
+  for (const key in additional)
     if (DOCUMENTED_KEYS.has(key))
       throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
-    if (additional[key] !== null) metadata[key] = withSortedKeys(additional[key]);
-  }
-  return metadata;
+  return { ...documented, ...additional };
 }
 
-/** Equal objects may arrive with their keys in different orders (RFC 8259, section 4). A list keeps its order. */
-function withSortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSortedKeys);
-  if (!isObject(value)) return value;
+/** Checks the texts, and sorts the keys: equal objects may have them in different orders (RFC 8259, section 4), unlike lists. */
+function sortedKeys(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
   // V8 keeps an object without a prototype as a dictionary, so it makes no shape for each of a caller's 27,000 objects.
   const sorted: Record<string, unknown> = Object.create(null);
-  for (const key of Object.keys(value).sort()) sorted[key] = withSortedKeys(value[key]);
+  for (const key of Object.keys(object).sort()) {
+    checkText('metadata.additional', key);
+    sorted[key] = withSortedKeys(object[key]);
+  }
   return sorted;
+}
+
+function withSortedKeys(value: unknown): unknown {
+  if (typeof value === 'string') checkText('metadata.additional', value);
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  return isObject(value) ? sortedKeys(value) : value;
 }

@@ -12,6 +12,7 @@ import type {
 import { partOf } from '../slice.ts';
 import type { CallScope } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
+import type { Sealed } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';
 import type { PolicyInUse } from './policy.ts';
@@ -40,7 +41,7 @@ export class DeviceRequest {
   readonly #judgements = new Map<JudgedDevice, DeviceJudgement>();
   /** The device of each judgement that this request made. A judgement that it opened has no device here. */
   readonly #devices = new Map<DeviceJudgement, JudgedDevice>();
-  readonly #sealed = new Map<DeviceJudgement, string | DeviceTrustError>();
+  readonly #sealed = new Map<DeviceJudgement, Sealed | DeviceTrustError>();
 
   constructor(parts: FingerprintParts, context: RequestContext) {
     this.#parts = parts;
@@ -93,7 +94,7 @@ export class DeviceRequest {
     if (!this.#parts.judgements.hasKeys) return this.#context.refuseField(noSealingKeys);
     const known = this.#judgements.get(device);
     if (known) return known;
-    // Safe: `decisionOf` and `sealedOf` resolve the two fields that are missing here.
+    // Safe: `decisionOf` and `sealedOf` resolve the three fields that are missing here.
     const judgement = judgementOf(device, this.#context.caller.subject, null) as DeviceJudgement;
     this.#judgements.set(device, judgement);
     this.#devices.set(judgement, device);
@@ -113,10 +114,10 @@ export class DeviceRequest {
     return device ? this.decide(device) : (judgement.decision ?? null);
   }
 
-  /** The sealed text of a judgement, the same in each call. @throws UPSTREAM_PROTOCOL_ERROR if the answer is too long to seal */
-  sealedOf(judgement: DeviceJudgement): string {
+  /** The sealed text of a judgement, the same in each call. @throws UPSTREAM_PROTOCOL_ERROR if identifiers are too long to seal */
+  sealedOf(judgement: DeviceJudgement): Sealed {
     const device = this.#devices.get(judgement);
-    if (!device) return judgement.sealed;
+    if (!device) return judgement;
     const known = this.#sealed.get(judgement);
     // An error is kept too, because one request can select `sealed` under hundreds of aliases.
     const sealed =
@@ -158,7 +159,8 @@ export const fingerprintResolvers: Resolvers<RequestContext> = {
       return devicesOf(context).openJudgement(sealed);
     },
     decision: (judgement, _args, context) => devicesOf(context).decisionOf(judgement),
-    sealed: (judgement, _args, context) => devicesOf(context).sealedOf(judgement),
+    sealed: (judgement, _args, context) => devicesOf(context).sealedOf(judgement).sealed,
+    isShortened: (judgement, _args, context) => devicesOf(context).sealedOf(judgement).isShortened,
     signals,
   },
 };

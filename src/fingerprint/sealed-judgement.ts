@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { DeviceTrustError, notConfigured } from '../errors.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts';
-import { type Judgement, readRecord, writeRecord } from './judgement-record.ts';
+import { type Judgement, readRecord, type Sealed, writeRecord } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { JudgedDevice } from './outcome.ts';
 
@@ -15,8 +15,8 @@ export function newSealingKey() {
   return { kty: 'oct' as const, k: randomBytes(32).toString('base64url'), kid };
 }
 
-/** The longest sealed text, in bytes. A judgement has some 800. By default a body has room for 60 judgements of this length. */
-const MAX_BYTES = 8_192;
+/** The longest sealed text, in characters. A judgement has some 800. By default a body has room for 60 judgements of this length. */
+const MAX_CHARACTERS = 8_192;
 /** The longest text that is opened, in characters. Releases up to 0.4.0 sealed texts of this length, and services keep them. */
 const MAX_OPENED_CHARACTERS = 262_144;
 
@@ -48,16 +48,17 @@ export class Judgements {
     return this.#keys.size > 0;
   }
 
-  /** Seals a judgement with the first key. Returns the error if the sealed text is longer than 8 KiB. */
-  seal(judgement: Judgement): string | DeviceTrustError {
+  /** Seals a judgement with the first key, shortened if it is too long. Returns the error if only its identifiers are too long. */
+  seal(judgement: Judgement): Sealed | DeviceTrustError {
     const [first] = this.#keys;
     if (!first) throw noSealingKeys();
-    const text = encrypt(writeRecord(judgement), ...first);
-    // Only the service can cause this error, because texts of pages and callers are bounded.
-    const internal = 'a judgement that is too long to be sealed';
-    if (text.length > MAX_BYTES) return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
+    // Base64url has four characters for three bytes. The wrapped key, the nonce, the tag and the dots take 96.
+    const maxBytes = Math.floor(((MAX_CHARACTERS - 96 - first[0].length) * 3) / 4);
+    const record = writeRecord(judgement, maxBytes);
+    if (!record)
+      return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: 'identifiers too long to be sealed' });
     this.#metrics.recordJudgement('sealed');
-    return text;
+    return { sealed: encrypt(record.text, ...first), isShortened: record.isShortened };
   }
 
   /** Opens a text that a current key has sealed. @throws JUDGEMENT_UNREADABLE for any other text, NOT_CONFIGURED without a key */

@@ -62,16 +62,10 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
     // Each documented outcome shows that the service works. `toOutcome` throws for any other response.
-    const { outcome, leftOut, differences } = await this.upstream.call({ account, body, scope }, (response) => ({
+    const { outcome, differences } = await this.upstream.call({ account, body, scope }, (response) => ({
       result: toOutcome(request, response, Date.now()),
       evidence: 'well',
     }));
-    if (leftOut > 0) {
-      this.metrics.recordShortenedReport();
-      const { requestId } = scope.operation;
-      const flaws = `device_basic: ${leftOut} values were left out or cut`;
-      this.#log.warn({ requestId, account: account.id, flaws }, 'device report truncated');
-    }
     for (const [kind, word] of differences) this.#recordDrift(kind, word);
     if (outcome.__typename === 'DeviceFingerprint')
       for (const signal of outcome.signals) this.metrics.recordSignal(signal);

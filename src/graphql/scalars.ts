@@ -17,42 +17,25 @@ export const DateTime = new GraphQLScalarType<string, string>({
   },
 });
 
-/** Keys that could reach an object's prototype if later code merges or assigns them. */
-const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
 /** The deepest nesting of a caller's value. */
 const MAX_LEVELS = 32;
 
-/** Takes unsafe keys out of a JSON value, without a copy. @throws TypeError beyond `levels`, or if a number fails `isNumber` */
-function clean(value: unknown, levels: number, isNumber: (value: number) => boolean): void {
-  if (typeof value === 'number' && !isNumber(value)) throw new TypeError('no number of JSON');
-  if (typeof value !== 'object' || value === null) return;
-  if (levels === 0) throw new TypeError('too deep');
-  // Safe: any property of an object can be read, with or without a prototype.
-  const properties = value as Record<string, unknown>;
-  for (const key in properties) {
-    if (UNSAFE_KEYS.has(key)) delete properties[key];
-    else clean(properties[key], levels - 1, isNumber);
-  }
+/** Does JSON carry this value of a caller unchanged? 1e400 would become null, and 9007199254740993 would become its neighbour. */
+function survivesJson(value: unknown, levels = MAX_LEVELS): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => survivesJson(inner, levels - 1));
 }
 
-/** Would JSON carry this number unchanged? 1e400 would become null, and 9007199254740993 would become its neighbour. */
-const survivesJson = (value: number) => Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
+/** The objects that were checked, because a variable is parsed twice. */
+const checked = new WeakSet<object>();
 
-/** Cleans each object once: a variable is parsed twice, and an answer can have the same object thousands of times. */
-function cleanedOnce(levels: number, isNumber: (value: number) => boolean) {
-  const known = new WeakSet<object>();
-  return (value: unknown): Record<string, unknown> => {
-    if (!isObject(value)) throw new TypeError('no JSONObject');
-    if (!known.has(value)) clean(value, levels, isNumber);
-    known.add(value);
-    return value;
-  };
-}
-
-/** `JSONObject`: any JSON object, at most 32 levels deep, without the keys that could reach a prototype. */
-export const JSONObject = new GraphQLScalarType<Record<string, unknown>, Record<string, unknown>>({
+/** `JSONObject`: any JSON object, from a caller at most 32 levels deep. Its keys are data, even `__proto__`. */
+export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
   name: 'JSONObject',
-  serialize: cleanedOnce(Number.POSITIVE_INFINITY, () => true),
-  parseValue: cleanedOnce(MAX_LEVELS, survivesJson),
+  parseValue(value) {
+    if (!isObject(value) || !(checked.has(value) || survivesJson(value))) throw new TypeError('no JSONObject');
+    checked.add(value);
+    return value;
+  },
 });

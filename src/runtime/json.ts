@@ -2,22 +2,38 @@ import type { z } from 'zod';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/**
+ * Parses JSON in UTF-8. Returns undefined for other texts, because the parser's error would quote them, and for an object that
+ * repeats a key, which is ambiguous (RFC 8259, section 4). A key such as `__proto__` is a property like any other, so objects are
+ * copied by entries or by spreading: an assignment would replace the prototype.
+ */
+export function parseJson(json: string | Uint8Array): unknown {
+  return parse(json, Number.POSITIVE_INFINITY);
+}
+
+/** The deepest nesting of a service's answer: writing JSON is recursive, and some 5,000 levels overflow the stack. */
+const MAX_LEVELS = 64;
+
 /** An escaped surrogate, alone or with its partner, after the escaped backslashes before it. */
 const SURROGATE =
   /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
 
 /**
- * Parses JSON in UTF-8. Returns undefined for other texts, because the parser's error would quote them, and for an object that
- * repeats a key, which is ambiguous (RFC 8259, section 4). Keys that could reach a prototype are left out, and a lone surrogate
- * becomes U+FFFD, because routers refuse an answer with a lone surrogate.
+ * Parses the answer of a service like `parseJson`, up to `MAX_LEVELS`. A lone surrogate, which has no UTF-8, becomes U+FFFD,
+ * because routers refuse an answer with a lone surrogate.
  */
-export function parseJson(json: string | Uint8Array): unknown {
+export function parseAnswer(bytes: Uint8Array): unknown {
+  return parse(bytes, MAX_LEVELS, (text) =>
+    text.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`)),
+  );
+}
+
+function parse(json: string | Uint8Array, maxLevels: number, prepare = (text: string) => text): unknown {
   try {
     const given = typeof json === 'string' ? json : utf8.decode(json);
-    const text = given.includes('\\u')
-      ? given.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`))
-      : given;
-    return checked(text, JSON.parse(text));
+    const text = given.includes('\\u') ? prepare(given) : given;
+    const parsed: unknown = JSON.parse(text);
+    return isTrueTo(text, parsed, maxLevels) ? parsed : undefined;
   } catch {
     return undefined;
   }
@@ -30,26 +46,18 @@ export function readJson(text: string): { readonly json: unknown; readonly repea
 }
 
 /**
- * The value of a JSON text, without keys that could reach a prototype; undefined unless it has the keys of the text, each
- * once. A parser silently keeps the last of two equal keys. And V8 14.6 can return a wrong key if the key is escaped and an earlier
- * text had a similar key; the wrong key contains a backslash.
+ * Has this value the keys of its text, each once, and at most so many levels? A parser silently keeps the last of two equal keys.
+ * And V8 14.6 can return a wrong key if the key is escaped and an earlier text had a similar key; the wrong key contains a backslash.
  */
-function checked(text: string, parsed: unknown): unknown {
+function isTrueTo(text: string, parsed: unknown, maxLevels: number): boolean {
   const mayBeMisread = text.includes('\\');
-  const suspects: [string, Record<string, unknown>][] = [];
   let keys = 0;
-  forEachKey(parsed, (key, object) => {
+  const levels = forEachKey(parsed, (key) => {
     // NaN differs from every count, so that the keys themselves are compared.
     keys += mayBeMisread && key.includes('\\') ? Number.NaN : 1;
-    if (key === '__proto__' || key === 'constructor') suspects.push([key, object]);
   });
   // The counts are nearly always equal, and then no key repeats.
-  if (keys !== quotesBeforeColons(text) && !hasKeysOf(text, parsed)) return undefined;
-  for (const [key, object] of suspects) {
-    const inner = object[key];
-    if (key === '__proto__' || (isObject(inner) && Object.hasOwn(inner, 'prototype'))) delete object[key];
-  }
-  return parsed;
+  return levels <= maxLevels && (keys === quotesBeforeColons(text) || hasKeysOf(text, parsed));
 }
 
 /** Does a value have each key as often as its text? */
@@ -60,19 +68,24 @@ function hasKeysOf(text: string, parsed: unknown): boolean {
   return [...missing.values()].every((count) => count === 0);
 }
 
-/** Visits the keys of all objects in a JSON value of any depth. */
-function forEachKey(value: unknown, visit: (key: string, object: Record<string, unknown>) => void): void {
-  const open = [value];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (Array.isArray(next)) for (const item of next) open.push(item);
-    else if (isObject(next)) {
-      for (const key in next) {
-        visit(key, next);
-        if (typeof next[key] === 'object') open.push(next[key]);
+/** Visits the keys of all objects in a JSON value of any depth, level by level. Returns the number of levels. */
+function forEachKey(value: unknown, visit: (key: string) => void): number {
+  let levels = 0;
+  for (let level = [value]; level.length > 0; levels += 1) {
+    const below: unknown[] = [];
+    for (const one of level) {
+      if (Array.isArray(one)) {
+        for (const item of one) if (typeof item === 'object') below.push(item);
+      } else if (isObject(one)) {
+        for (const key in one) {
+          visit(key);
+          if (typeof one[key] === 'object') below.push(one[key]);
+        }
       }
     }
+    level = below;
   }
+  return levels;
 }
 
 /** Counts the quotes before colons: every key, plus each text that starts with `:`. */
@@ -139,14 +152,6 @@ export function propertiesOf(value: unknown): Readonly<Record<string, unknown>> 
   return (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
 }
 
-/** The deepest nesting of a free-form object: serialising is recursive, so a deeper one could overflow the stack. */
-const MAX_NESTING = 32;
-
-function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
-}
-
 /**
  * The size of a JSON value of any depth: the number of its values, where an object counts as `perObject`, plus the length of its
  * texts and keys / `charactersPerUnit`. Counting stops beyond `most`.
@@ -181,13 +186,6 @@ export function sizeOf(
     }
   }
   return values + characters / charactersPerUnit;
-}
-
-/** The bytes of a value as JSON; infinite, without writing it, if it nests too deep or is far larger than `most`. */
-export function jsonBytes(value: unknown, most: number): number {
-  const least = typeof value === 'string' ? value.length : sizeOf(value, 1, 1, most);
-  if (least > most || nestsTooDeep(value)) return Number.POSITIVE_INFINITY;
-  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** A service's message for the log, if it has two to ten plain words; else empty, because it may be a name or an id. */

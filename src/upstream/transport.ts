@@ -4,7 +4,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
-import { countValues, parseJson } from '../runtime/json.ts';
+import { countValues, parseAnswer } from '../runtime/json.ts';
 import { MAX_RESPONSES_WEIGHT, type RequestScope } from './call.ts';
 import { guardReads } from './socket-reads.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
@@ -12,7 +12,7 @@ import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-e
 /** The response of an upstream, not yet compared with its contract. */
 export interface UpstreamResponse {
   readonly status: number;
-  /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
+  /** The parsed body; undefined if it is not JSON in UTF-8, or nests too deep. */
   readonly json: unknown;
   /** Why the body of a 200 was not read, although it may hold an answer. The caller has to assume the worst answer. */
   readonly unreadable?: string | undefined;
@@ -191,7 +191,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     const [status, retryAfterMs] = [this.#status, this.#retryAfterMs];
-    const json = this.#coding ? undefined : parseJson(bytes);
+    const json = this.#coding ? undefined : parseAnswer(bytes);
     // The start of an object in JSONP, in a page, or in UTF-16.
     const hasObject = json === undefined && /\{[\s\0]*"/.test(bytes.toString('latin1'));
     const flaw = this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);

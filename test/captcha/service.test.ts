@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
@@ -35,11 +36,13 @@ describe('the request (section 4)', async () => {
     ['genTime', ''],
     ['genTime', ' 12'],
     ['genTime', '１２'],
-    ['genTime', '1'.repeat(21)],
     ['lotNumber', ''],
     ['lotNumber', 'lot\ud800'],
-    ['captchaOutput', '\u{1f600}'],
-    ['captchaOutput', '!'.repeat(4_097)],
+    ['captchaOutput', '\udc00'],
+    ['captchaOutput', `é${'!'.repeat(16_383)}`],
+    ['passToken', '!'.repeat(16_385)],
+    ['genTime', '1\n'],
+    ['genTime', '1'.repeat(16_385)],
     ['captchaId', 'f'.repeat(32)],
     ['captchaId', ''],
   ])('is refused before any call with %s %j', async (name, value) => {
@@ -52,9 +55,27 @@ describe('the request (section 4)', async () => {
     expect(upstream.received).toEqual([]);
   });
 
-  test('is sent with a genTime of 20 digits', async () => {
-    expect(await validate({ ...INPUT, genTime: '1'.repeat(20) })).toMatchObject({ proceed: true });
-  });
+  test.each([
+    ['lotNumber', 'lot_number', 'Los № 1 — 驗證 💳\n\u0000'],
+    ['lotNumber', 'lot_number', '驗'.repeat(5_461)],
+    ['captchaOutput', 'captcha_output', 'x'.repeat(16_384)],
+    ['passToken', 'pass_token', 'é'.repeat(8_192)],
+    ['genTime', 'gen_time', '1'.repeat(16_384)],
+  ])(
+    'has any %s of at most 16 KiB in UTF-8 unchanged, signed as UTF-8 (2.1, 5), case %#',
+    async (name, wire, value) => {
+      const lot_number = name === 'lotNumber' ? value : INPUT.lotNumber;
+      answerWith({ ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } });
+      expect(await validate({ ...INPUT, [name]: value })).toMatchObject({
+        proceed: true,
+        details: { lotNumber: lot_number },
+      });
+      const form = new URLSearchParams(upstream.received[0]?.body);
+      expect(form.get(wire)).toBe(value);
+      const signed = createHmac('sha256', 'key_sandbox_glb').update(Buffer.from(lot_number, 'utf8')).digest('hex');
+      expect(form.get('sign_token')).toBe(signed);
+    },
+  );
 });
 
 const app = await startInSandboxMode();

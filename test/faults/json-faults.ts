@@ -118,15 +118,15 @@ const envelopes: readonly FingerprintFault[] = [
 
 /** A browser about which this is known, as JSON text. */
 const browser = (json: string) => ok(spliced(WEB, 'data.detail.device_basic.browser', json));
-const POLLUTED = (key: string) =>
+const NAMED = (key: string) =>
   `{"${key}":{"prototype":{"evil":1}},"inner":{"${key}":{"prototype":{}},"b":2},"name":"F"}`;
-const CLEAN = { deviceBasic: { browser: { name: 'F', additional: { inner: { b: 2 } } } } };
 
-/** `__proto__` and the like are removed from free-form objects, and what is too deep is left out there. */
+/** `__proto__` and the like are data, and what nests too deep is refused as a whole. */
 const objects: readonly FingerprintFault[] = [
-  ...['__proto__', '\\u005f_proto__', 'constructor'].map(
-    (key): FingerprintFault => [`${key} in a free-form object`, browser(POLLUTED(key)), CLEAN],
-  ),
+  ...['__proto__', '\\u005f_proto__', 'constructor'].map((key): FingerprintFault => {
+    const { name, ...additional } = JSON.parse(NAMED(key));
+    return [`${key} in a free-form object`, browser(NAMED(key)), { deviceBasic: { browser: { name, additional } } }];
+  }),
   [
     'an answer that is only in __proto__',
     ok(`{"code":200,"message":"Success","__proto__":{"data":${text(ANDROID.data)}}}`),
@@ -136,13 +136,13 @@ const objects: readonly FingerprintFault[] = [
     (json, index): FingerprintFault => [
       `20,000 levels or more in a free-form object, kind ${index + 1}`,
       browser(`{"name":"F","deep":${json}}`),
-      { deviceBasic: { browser: { name: 'F' } } },
+      PROTOCOL,
     ],
   ),
   [
     '20,000 levels in a field that nobody reads',
     ok(text(ANDROID).replace('"data":{', `"data":{"new":${DEEP_OBJECTS},`)),
-    { clientType: 'ANDROID' },
+    PROTOCOL,
   ],
   // This is not a fault: a byte order mark may be ignored (RFC 8259, 8.1).
   ['a byte order mark', ok(`\ufeff${text(ANDROID)}`), { clientType: 'ANDROID' }],
@@ -175,7 +175,7 @@ const verdicts: readonly CaptchaFault[] = [
   ],
   ['a "fail" and a pass in one object', ok(text(PASS).replace('{', '{"result":"fail",')), REFUSAL],
   ['a pass that is only in __proto__', ok(`{"__proto__":${text(PASS)}}`), NO_ANSWER],
-  ['a "fail" beside 20,000 levels', ok(text(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)), NO],
+  ['a "fail" beside 20,000 levels', ok(text(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)), REFUSAL],
   // This is not a fault: a byte order mark may be ignored (RFC 8259, 8.1).
   ['a byte order mark', ok(`\ufeff${text(PASS)}`), { __typename: 'CaptchaPassed' }],
 ];

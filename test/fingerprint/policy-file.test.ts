@@ -19,13 +19,13 @@ const rule = (changes: object) => ({ ...JSON.parse('{"id":"a","when":{"effect":"
 const withRule = (changes: object) => problems({ rules: [rule(changes)], otherwise: 'ALLOW' });
 const CODE = 'expected the code of a documented signal';
 const ID = 'expected 1 to 48 of a-z, 0-9, - and _, and not otherwise';
-const EVENT = 'rule "a": when.eventType: expected a text of 1 to 256 printable characters';
+const EVENT = 'rule "a": when.eventType: expected a Unicode text of at most 16384 bytes in UTF-8';
 const KEYS = 'anyOf, noneOf, effect, minLevel, minConfidence, atLeast, eventType, clientType';
 
 test('a rule with every key is accepted', () => {
   const when = {
     ...{ anyOf: ['EMULATOR'], noneOf: ['BLACKLIST_IP'], effect: 'RISK', minLevel: 'LOW', minConfidence: 0, atLeast: 1 },
-    ...{ eventType: ['login', 'sign-up'], clientType: 'WEB_H5' },
+    ...{ eventType: ['login', '', 'sign\nup'], clientType: 'WEB_H5' },
   };
   expect(withRule({ when, shadow: true })).toEqual([]);
 });
@@ -51,8 +51,9 @@ test.each<[object, string]>([
   ],
   [{ when: { minConfidence: 80 } }, 'rule "a": when.minConfidence: expected a number from 0 to 1, but got 80.'],
   [{ when: { atLeast: 0 } }, 'rule "a": when.atLeast: expected a whole number from 1 to 51, but got 0.'],
-  [{ when: { eventType: '' } }, `${EVENT}, but got "".`],
-  [{ when: { eventType: ['a', 'b\n'] } }, `${EVENT}, but got "b\\n".`],
+  [{ when: { eventType: 7 } }, `${EVENT}, but got 7.`],
+  [{ when: { eventType: ['a', '\ud800'] } }, `${EVENT}, but got "\\ud800".`],
+  [{ when: { eventType: 'x'.repeat(16_385) } }, `${EVENT}, but got "${'x'.repeat(39)}….`],
   [
     { when: { clientType: 'iOS' } },
     'rule "a": when.clientType: expected ANDROID, IOS, WEB_H5 or OTHER, but got "iOS". Did you mean IOS?',

@@ -6,7 +6,7 @@ import { DATA, startRecorded } from './support.ts';
 
 /** What `deviceFingerprint` sends. Section numbers are the fingerprint document's. */
 
-const { received, respondWith, query, stop } = await startRecorded();
+const { received, respondWith, query, queryText, stop } = await startRecorded();
 afterAll(stop);
 beforeEach(() => {
   received.length = 0;
@@ -38,33 +38,81 @@ describe('the request', () => {
     expect(sentBody()).toEqual({ device_token: 't', metadata: wire });
   });
 
-  const NO_NAME = 'eventType: expected a text of 1 to 256 printable characters, but got another text.';
-  test.each([
-    ...['account_id', 'ip_addr_v4', 'ja3'].map((key) => [{ metadata: { additional: { [key]: 'x' } } }, key] as const),
-    ...['check\nout', '\r', '\u0000', '\u0085', '\u2028', 'e'.repeat(257)].map(
-      (eventType) => [{ eventType }, NO_NAME] as const,
+  test.each(['account_id', 'ip_addr_v4', 'ja3'])(
+    'is refused without a call with %s as an additional key',
+    async (key) => {
+      const { errors } = await query({ token: 't', metadata: { additional: { [key]: 'x' } } });
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+      expect(errors?.[0]?.message).toContain(key);
+      expect(received).toEqual([]);
+    },
+  );
+
+  /** Each argument with a text, and its name in an error. */
+  const ARGUMENTS: readonly (readonly [argument: string, variables: (text: string) => Record<string, unknown>])[] = [
+    ['token', (token) => ({ token })],
+    ['eventType', (eventType) => ({ token: 't', eventType })],
+    ...metadataKeys.map(
+      ({ graphql }) =>
+        [`metadata.${graphql}`, (text: string) => ({ token: 't', metadata: { [graphql]: text } })] as const,
     ),
-  ])('is refused without a call with %j', async (variables, message) => {
-    const { errors } = await query({ token: 't', ...variables });
-    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    expect(errors?.[0]?.message).toContain(message);
-    expect(received).toEqual([]);
-  });
+    ['metadata.additional', (text) => ({ token: 't', metadata: { additional: { store: text } } })],
+    ['metadata.additional', (text) => ({ token: 't', metadata: { additional: { store: [{ names: [text] }] } } })],
+    ['metadata.additional', (text) => ({ token: 't', metadata: { additional: { [text]: 1 } } })],
+    ['metadata.additional', (text) => ({ token: 't', metadata: { additional: { store: { [text]: 1 } } } })],
+  ];
+
+  test.each(ARGUMENTS)(
+    'takes every text of 16 KiB in UTF-8 as %s, and one byte more is named',
+    async (argument, variables) => {
+      const longest = `\n\u0000é💳${'x'.repeat(16_384 - 8)}`;
+      expect((await query(variables(longest))).errors).toBeUndefined();
+      expect(received.splice(0)[0]?.body).toContain(JSON.stringify(longest).slice(1, -1));
+      const { errors } = await query(variables(`${longest}x`));
+      const message = `${argument}: expected a Unicode text of at most 16384 bytes in UTF-8, but got one of 16385.`;
+      expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT', retryable: false } }]);
+      expect(received).toEqual([]);
+    },
+  );
+
+  test.each(ARGUMENTS)(
+    'is refused with half of a surrogate pair as %s, which is named',
+    async (argument, variables) => {
+      for (const half of ['\ud83d', 'a\udca9b']) {
+        const { errors } = await query(variables(half));
+        const message = `${argument}: expected a Unicode text of at most 16384 bytes in UTF-8, but got one with half of a surrogate pair.`;
+        expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+      }
+      expect(received).toEqual([]);
+    },
+  );
 
   test.each([
     ['null metadata', { metadata: null }],
     ['empty metadata', { metadata: {} }],
-    ['metadata of nulls', { metadata: { email: null, additional: { store: null } } }],
+    ['metadata of nulls', { metadata: { email: null, additional: null } }],
     ['null event fields', { eventType: null, eventTime: null }],
-    ['an empty event type', { eventType: '' }],
   ])('leaves out %s', async (_what, variables) => {
     await query({ token: 't', ...variables });
     expect(sentBody()).toEqual({ device_token: 't' });
   });
 
-  test('has eventType as it is (2.1)', async () => {
-    await query({ token: 't', eventType: 'checkout 👩‍💻✓' });
-    expect(sentBody()).toEqual({ device_token: 't', event_type: 'checkout 👩‍💻✓' });
+  test.each(['checkout 👩‍💻✓', '', ' ', 'check\nout', '\u0000\u0085\u2028'])(
+    'has the eventType %j as it is (2.1)',
+    async (text) => {
+      await query({ token: 't', eventType: text });
+      expect(sentBody()).toEqual({ device_token: 't', event_type: text });
+    },
+  );
+
+  test('has empty texts, and nulls and names of additional keys, as they are (2.2)', async () => {
+    const json = '{"":"","store":null,"constructor":1,"prototype":{"constructor":null},"__proto__":{"__proto__":[]}}';
+    const variables = `{"token":"t","metadata":{"email":"","ja3":null,"additional":${json}}}`;
+    expect((await queryText(variables)).errors).toBeUndefined();
+    expect(received[0]?.body).toContain('"email":""');
+    expect(Object.entries(sentBody().metadata)).toEqual(expect.arrayContaining(Object.entries(JSON.parse(json))));
+    expect(Object.keys(sentBody().metadata)).toHaveLength(6);
+    expect(Object.hasOwn(sentBody().metadata, '__proto__')).toBe(true);
   });
 
   test('with an empty token is rejected without a call, as the service would do (section 8)', async () => {
@@ -77,15 +125,14 @@ describe('the request', () => {
 
 test('metadata keeps every value', () => {
   const json = fc.dictionary(
-    fc.string({ minLength: 1 }).filter((key) => key !== '__proto__' && !['ja3', 'ja4', 'email'].includes(key)),
+    fc.string({ minLength: 1 }).filter((key) => !['ja3', 'ja4', 'email'].includes(key)),
     fc.jsonValue({ maxDepth: 3 }),
     { maxKeys: 6 },
   );
   fc.assert(
     fc.property(json, (additional) => {
       const sent = JSON.parse(toBody({ token: 't', metadata: { additional } })).metadata ?? {};
-      const notNull = Object.fromEntries(Object.entries(additional).filter(([, value]) => value !== null));
-      expect(sent).toEqual(JSON.parse(JSON.stringify(notNull)));
+      expect(sent).toEqual(JSON.parse(JSON.stringify(additional)));
     }),
   );
 });

@@ -1,7 +1,7 @@
 import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { ask } from '../support/requests.ts';
+import { ask, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** The `data` of a documented response for an Android device. */
@@ -23,6 +23,9 @@ export async function startRecorded() {
       response = { status: 400, body: { code: 400, message: 'Invalid request', data } };
     },
     query: (variables: Record<string, unknown>) => ask(app.graphqlUrl, FINGERPRINT_QUERY, variables),
+    /** Asks with variables as JSON, which may have keys that no literal of JavaScript can have. */
+    queryText: (variables: string) =>
+      post(app.graphqlUrl, `{"query":${JSON.stringify(FINGERPRINT_QUERY)},"variables":${variables}}`),
     stop: () => Promise.all([app.stop(), upstream.stop()]),
   };
 }

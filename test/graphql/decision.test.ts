@@ -126,6 +126,24 @@ describe('the metric', () => {
     expect(labels.sort()).toEqual(['ALLOW WEB_H5 other', 'DENY IOS login']);
   });
 
+  test.each(['', 'check\nout', '\u2028', 'e'.repeat(257)])(
+    'follows rules for the event %j, which is no label',
+    async (eventType) => {
+      const when = { eventType, anyOf: ['EMULATOR'] };
+      // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
+      const rules = [{ id: 'event', when, then: 'DENY' }];
+      app.useFile('policy', parsePolicy(JSON.stringify({ rules, otherwise: 'ALLOW' })));
+      const token = 'sandbox:ios:EMULATOR';
+      const grown = await gainOf(app, async () => {
+        await askBothWays(BY_TOKEN, { token, eventType });
+        await askBothWays(BY_TOKEN, { token, eventType: `${eventType}e` });
+        await askBothWays(BY_TOKEN, { token });
+      });
+      const labels = grown.of(COUNTER).map(([{ rule, event_type }]) => `${rule} ${event_type}`);
+      expect(labels.sort()).toEqual(['event other', 'otherwise other']);
+    },
+  );
+
   test('has a series for each rule of the policy in use from the start', async () => {
     const counted = async () => {
       const own = (await readMetrics(app)).samples.filter(({ name }) => name === COUNTER);

@@ -43,7 +43,7 @@ const BASIC = `deviceBasic {
   ... on Web { browser { name version major additional } device { model vendor additional } os { name version additional } }
 }`;
 const SHARED = `publicKey requestId eventId version clientType ${BASIC} device { id } ipInfo { ip } signals { name code level confidence effect meaning }`;
-const EVERYTHING = `sealed judgedAt subject eventType ${SHARED} decision { action rule policy }`;
+const EVERYTHING = `sealed isShortened judgedAt subject eventType ${SHARED} decision { action rule policy }`;
 const JUDGE = `query ($token: String!, $eventType: String) {
   deviceFingerprint(token: $token, eventType: $eventType, metadata: { email: "ada.canary@mail.test" }) {
     ... on DeviceFingerprint { ${SHARED} judgement { ${EVERYTHING} } }
@@ -66,7 +66,8 @@ const COUNTER = 'device_trust_judgements_total';
 describe.each(['phone', 'web', 'car'])('the judgement of a %s', (token) => {
   test('says what was judged, and opens as the same, by Apollo Server and by compiled code', async () => {
     const { judgement, ...judged } = await judge(token, app, 'checkout');
-    const { sealed, judgedAt, subject, eventType, decision, ...same } = judgement;
+    const { sealed, isShortened, judgedAt, subject, eventType, decision, ...same } = judgement;
+    expect(isShortened).toBe(false);
     expect(same).toEqual(judged);
     expect(same.deviceBasic === null).toBe(token === 'car');
     expect([subject, eventType]).toEqual([null, 'checkout']);
@@ -90,7 +91,10 @@ test('a judgement is not sealed unless its sealed text is selected', async () =>
   });
   expect(without.sum(COUNTER)).toBe(0);
   const gain = await gainOf(app, async () => {
-    const { data } = await ask(app.graphqlUrl, query('a: judgement { sealed } b: judgement { sealed c: sealed }'));
+    const { data } = await ask(
+      app.graphqlUrl,
+      query('a: judgement { sealed isShortened } b: judgement { sealed c: sealed }'),
+    );
     const { a, b } = data.deviceFingerprint;
     expect([b.sealed, b.c]).toEqual([a.sealed, a.sealed]);
   });

@@ -152,6 +152,7 @@ function stored(writer: Writer): string {
   const { alias } = writer;
   return some(writer, 'DeviceJudgement', [
     'j_sealed: sealed',
+    'isShortened',
     'judgedAt',
     'subject',
     'eventType',

@@ -62,13 +62,15 @@ const reports = (aliases: number) =>
 const tokens = (aliases: number, length = 1) =>
   entitiesQuery(pieces(aliases, (at) => `${`a${at}`.padEnd(length, '_')}: token`));
 
+const LONG_TOKENS = ['x', 'y', 'z'].map((letter) => letter.repeat(15_000));
+
 test.each([
   ['everything about 1,000 pages', undefined, ENTITIES_QUERY, times(1_000, () => '20')],
   ['950 numbers under 270 aliases', undefined, reports(270), ['950']],
   ['950 numbers under 290 aliases', tooMuch, reports(290), ['950']],
   ['950 numbers under 600 aliases for 14 references', tooMuch, reports(600), times(14, () => '950')],
-  ['45,000 characters under 90 aliases', undefined, tokens(90), ['x'.repeat(45_000)]],
-  ['45,000 characters under 100 aliases', tooMuch, tokens(100), ['x'.repeat(45_000)]],
+  ['three texts of 15,000 characters under 90 aliases', undefined, tokens(90), LONG_TOKENS],
+  ['three texts of 15,000 characters under 100 aliases', tooMuch, tokens(100), LONG_TOKENS],
   ['7,500 escapes under 90 aliases', undefined, tokens(90), ['\u0001'.repeat(7_500)]],
   ['7,500 escapes under 100 aliases', tooMuch, tokens(100), ['\u0001'.repeat(7_500)]],
   ['90 names of 250 characters for 160 references', undefined, tokens(90, 250), times(160, () => 't')],

@@ -37,6 +37,8 @@ export const HOSTILE: Readonly<Record<string, string>> = {
   'an object for a version': spliced(ANDROID, 'data.fp_detail.version', `{${manyKeys}}`),
   'broken signals': spliced(ANDROID, 'data.signals', `[${much('{}')}]`),
   'many keys': browser(`{${manyKeys}}`),
+  'texts of a page': browser(`{${Array.from({ length: 24 }, (_, at) => `"k${at}":"${'é'.repeat(5_000)}"`)}}`),
+  'keys of a page': browser(`{${Array.from({ length: 400 }, (_, at) => `"key number ${at}":"${at}"`)}}`),
   'equal keys': browser(`{${much('"name":"a"')}}`),
   'empty objects': browser(`{"a":[${much('{}')}]}`),
   'unsafe keys': browser(`{"a":[${much('{"__proto__":{}}')}]}`),

@@ -27,11 +27,8 @@ function chain(levels: number): object {
 }
 const chains = (count: number) =>
   [metadata(0, 1)[0], { m: { toJSON: () => ({ list: times(count, () => chain(29)) }) } }] as const;
-const texts = (length: number, fields: number) =>
-  [
-    `query ($t: String) { ${pieces(fields, (at) => judge(at, 'metadata: { email: $t }'))} }`,
-    { t: '"'.repeat(length) },
-  ] as const;
+const texts = (count: number, fields: number) =>
+  [metadata(0, fields)[0], { m: { texts: Array(count).fill('"'.repeat(15_000)) } }] as const;
 
 /** What is asked, as an operation with its variables. */
 type Row = readonly [what: string, document: string, variables: Record<string, unknown>];
@@ -93,8 +90,8 @@ const ALLOWED: readonly Row[] = [
   ],
   ['9,500 keys of metadata for 8 calls', ...metadata(9_500, 8)],
   ['1,000 keys of metadata for 80 calls', ...metadata(1_000, 80)],
-  ['30,000 characters for 55 calls', ...texts(30_000, 55)],
-  ['250,000 characters for 6 calls', ...texts(250_000, 6)],
+  ['2 texts of 15,000 characters for 55 calls', ...texts(2, 55)],
+  ['16 texts of 15,000 characters for 6 calls', ...texts(16, 6)],
   ['a list of 110,000 values', metadata(0, 1)[0], { m: { list: Array(110_000).fill(1) } }],
   ['a list of 50,000 values', metadata(0, 2)[0], { m: { list: Array(50_000).fill(1) } }],
   ['27,000 objects of one key', ...chains(930)],
@@ -105,8 +102,9 @@ const ALLOWED: readonly Row[] = [
   ],
 ];
 
-/** Each is one character here, and six in JSON. */
-const [CONTROL, SURROGATE] = ['\u0001', '\ud800'];
+const EVERYTHING = `judgedAt subject eventType publicKey requestId eventId version clientType device { id } ipInfo { ip }
+  deviceBasic { ... on Mobile { os { name version additional } architecture model } }
+  signals { name code level confidence effect meaning } decision { action rule policy }`;
 
 /** Each is small, but becomes large where something is repeated. */
 const REPEATED: readonly Row[] = [
@@ -123,17 +121,23 @@ const REPEATED: readonly Row[] = [
     references(1_000, () => 'long numbers'),
   ],
   [
-    'a judgement that is too long to be sealed under 1,800 aliases',
+    'a judgement that is shortened under 1,800 aliases',
     `{ ${pieces(6, (at) => `a${at}: deviceFingerprint(token: "long text") { ...Judged }`)} } fragment Judged on DeviceFingerprint { ${pieces(300, (at) => `a${at}: judgement { sealed }`)} }`,
     {},
   ],
-  ...[CONTROL, SURROGATE].map(
-    (character): Row => [
-      `${JSON.stringify(character)} 8,000 times under 98 aliases`,
-      entitiesQuery(pieces(98, (at) => `a${at}: token`)),
-      references(1, () => character.repeat(8_000)),
+  ...['many keys', 'long text', 'escapes', 'texts of a page', 'keys of a page'].map(
+    (what): Row => [
+      `judgements of 100 tokens that are shortened: ${what}`,
+      entitiesQuery(`judgement { sealed isShortened } ${EVERYTHING.replace('judgedAt subject eventType', '')}`),
+      references(100, (at) => `${what} ${at}`),
     ],
   ),
+  [
+    // A character here, and six in JSON.
+    '8,000 control characters under 98 aliases',
+    entitiesQuery(pieces(98, (at) => `a${at}: token`)),
+    references(1, () => '\u0001'.repeat(8_000)),
+  ],
 ];
 
 /** The smallest record of version 1, and one with ten signals. */
@@ -150,10 +154,6 @@ const recordOf = (event: number, signals: readonly string[]) =>
   });
 const TEN =
   'EMULATOR VPN_ENABLED CLOUD_PHONE BEING_DEBUGGED NETWORK_PROXY LIMIT_EXCEED DEVICE_ROOTED SCREEN_SHARING TOKEN_EXPIRED WHITELIST_IP';
-const EVERYTHING = `judgedAt subject eventType publicKey requestId eventId version clientType device { id } ipInfo { ip }
-  deviceBasic { ... on Mobile { os { name version additional } architecture model } }
-  signals { name code level confidence effect meaning } decision { action rule policy }`;
-
 const judgements = (fields: string) =>
   `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceJudgement { ${fields} } } }`;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countValues, parseJson, sizeOf } from '../../src/runtime/json.ts';
+import { countValues, parseAnswer, parseJson, sizeOf } from '../../src/runtime/json.ts';
 
 /** How large JSON is, before and after it becomes values, and what becomes of half a character in it. */
 
@@ -7,8 +7,18 @@ test.each([
   [String.raw`{"\ud83d":["\uDe00\ud83D","\\\udfff"]}`, { '\ufffd': ['\ufffd\ufffd', '\\\ufffd'] }],
   [String.raw`["\ud83d\ude00","\\ud83d","\ud83\ude00"]`, undefined],
   [String.raw`["\ud83d\ude00","\\ud83d\ude00","\u0041"]`, ['\u{1f600}', '\\ud83d\ufffd', 'A']],
-])('%s has no lone surrogate', (json, value) => {
-  expect(parseJson(json)).toEqual(value);
+])('%s of a service has no lone surrogate', (json, value) => {
+  expect(parseAnswer(Buffer.from(json))).toEqual(value);
+});
+
+test('half a character of a caller stays, so that it can be refused by the name of its argument', () => {
+  expect(parseJson(String.raw`{"a":"\ud83d"}`)).toEqual({ a: '\ud83d' });
+});
+
+test('an answer of a service has 64 levels at most', () => {
+  const nested = (levels: number) => Buffer.from(`${'{"a":['.repeat(levels / 2)}1${']}'.repeat(levels / 2)}`);
+  expect(parseAnswer(nested(64))).toEqual(JSON.parse(nested(64).toString()));
+  for (const levels of [66, 120_000]) expect(parseAnswer(nested(levels))).toBeUndefined();
 });
 
 test.each([
