@@ -7,8 +7,8 @@ export interface JsonResponse {
   readonly body: object;
 }
 
-/** The longest request body that is read, in bytes: 256 KiB. Neither document states a limit. */
-export const MAX_BODY_BYTES = 256 * 1024;
+/** The longest request body that is read, in bytes: 1 MiB, more than the subgraph sends. Neither document states a limit. */
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Reads the body to its end, because a client that is still sending would see a reset; undefined if it is too long. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {

@@ -14,7 +14,7 @@ import {
   unsolved,
   verify,
 } from './captcha-http.ts';
-import { type Audit, audit, type CaptchaAccount, REGION_PAIRS } from './target.ts';
+import { type Audit, audit, type CaptchaAccount, type Challenge, REGION_PAIRS } from './target.ts';
 
 /** What the service answers (2.2 to 2.4, 7). The expect functions hold the exact key sets. */
 
@@ -116,4 +116,23 @@ const signatureAudits: readonly Audit[] = WRONG_SIGNATURES.map(([id, name, signa
   }),
 );
 
-export const resultAudits: readonly Audit[] = [...signatureAudits, ...failureAudits, ...exceptionAudits];
+/** What the documents do not bound. Each with its own signature, so the answer is the one that the lot number forces. */
+const UNBOUNDED: readonly (readonly [id: string, name: string, lot: string, changes: Partial<Challenge>])[] = [
+  ['CA-5-utf-8', 'a lot number is signed as UTF-8', '序號 № 1 💳\n', {}],
+  ['CA-2.1-long-output', 'a captcha_output of 16 KiB is taken', 'a', { captcha_output: 'x'.repeat(16_384) }],
+  ['CA-2.1-long-token', 'a pass_token of 16 KiB in UTF-8 is taken', 'a', { pass_token: 'é'.repeat(8_192) }],
+  ['CA-8-long-time', 'a gen_time has any number of digits', 'a', { gen_time: '1'.repeat(1_000) }],
+];
+
+const unboundedAudits: readonly Audit[] = UNBOUNDED.map(([id, name, lot, changes]) =>
+  audit(id, name, ['captcha', 'failingLotNumber'], async ({ captcha, failingLotNumber }) => {
+    expectFail(await verify(captcha, { ...unsolved(failingLotNumber(lot)), ...changes }), lot, failingLotNumber(lot));
+  }),
+);
+
+export const resultAudits: readonly Audit[] = [
+  ...signatureAudits,
+  ...unboundedAudits,
+  ...failureAudits,
+  ...exceptionAudits,
+];

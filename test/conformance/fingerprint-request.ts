@@ -51,6 +51,7 @@ const bodyAudits: readonly Audit[] = [
   refuses('FP-2.1-token-empty', 'device_token empty', 'device_token', { device_token: '' }),
   refuses('FP-2.1-unknown-field', 'a top-level field that is not listed', 'device_id', { device_id: 'text' }),
   refuses('FP-2.1-unknown-null', 'a top-level field that is not listed, even null', 'surplus', { surplus: null }),
+  refuses('FP-2.1-unknown-name', 'a top-level field named `__proto__`', '__proto__', JSON.parse('{"__proto__":{}}')),
   refuses('FP-2.1-camel-case', 'a listed field in another spelling', 'eventType', { eventType: 'login' }),
   takes('FP-2.1-metadata-absent', 'metadata may be left out or empty', {}, { metadata: {} }),
   refuses(
@@ -65,6 +66,8 @@ const bodyAudits: readonly Audit[] = [
     { event_type: 'login' },
     { event_type: '' },
     { event_type: '支付 💳 \u0000' },
+    { event_type: 'check\nout\r\u2028' },
+    { event_type: 'e'.repeat(16_384) },
   ),
   refuses(
     'FP-2.1-event-type-type',
@@ -184,7 +187,22 @@ const metadataAudits: readonly Audit[] = [
   takes(
     'FP-2.2-additional',
     'additional keys are allowed, with values of any type',
-    ...['text', 42, true, null, ['text'], { nested: { deeper: [1] } }].map((value) => ({ metadata: { tier: value } })),
+    ...['text', '', 42, true, null, ['text'], { nested: { deeper: [1] } }].map((value) => ({
+      metadata: { tier: value },
+    })),
+  ),
+  takes(
+    'FP-2.2-additional-names',
+    'additional keys may have any name',
+    ...['', 'constructor', 'prototype', '__proto__', 'Größe 💳\n', 'k'.repeat(1_000)].map((name) => ({
+      metadata: { [name]: { [name]: 'text' } },
+    })),
+  ),
+  takes(
+    'FP-2.2-long',
+    'texts of 16 KiB are taken',
+    { metadata: Object.fromEntries(metadataKeys.slice(0, 8).map(({ wire }) => [wire, 'é'.repeat(8_192)])) },
+    { metadata: { tier: 't'.repeat(16_384) } },
   ),
 ];
 

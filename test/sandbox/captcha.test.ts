@@ -96,8 +96,8 @@ describe('where the parameters are', () => {
     expect(outcomeOf(await response.json())).toBe('pass');
   });
 
-  test('a body of more than 256 KiB gets a 413 with an exception', async () => {
-    const body = new URLSearchParams({ lot_number: 'x'.repeat(256 * 1024) });
+  test('a body of more than 1 MiB gets a 413 with an exception', async () => {
+    const body = new URLSearchParams({ lot_number: 'x'.repeat(1024 * 1024) });
     const response = await fetch(`${url}/validate?captcha_id=${A}`, { method: 'POST', body });
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ status: 'error', code: '-50000', msg: 'runtime error' });

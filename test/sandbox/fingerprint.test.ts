@@ -88,8 +88,8 @@ describe('field errors that the document does not have', () => {
   });
 
   test.each([
-    ['of 256 KiB', 'device_token', 'value_error', `{"device_token":"${'x'.repeat(256 * 1024 - 19)}"}`],
-    ['of more than that', 'body', 'bytes_too_long', 'x'.repeat(256 * 1024 + 1)],
+    ['of 1 MiB', 'device_token', 'value_error', `{"device_token":"${'x'.repeat(1024 * 1024 - 19)}"}`],
+    ['of more than that', 'body', 'bytes_too_long', 'x'.repeat(1024 * 1024 + 1)],
   ])('a body %s gets an error of %s: %s', async (_what, field, type, body) => {
     expect(await errorsOf(await query(url, body))).toEqual([{ field, reason: expect.any(String), type }]);
   });
