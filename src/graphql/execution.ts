@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
 import {
   type DocumentNode,
   execute,
@@ -15,6 +16,8 @@ import type { OperationKind } from '../observability/operation.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { RequestContext } from './context.ts';
 import { checkCost, costOf, type OperationCost } from './cost.ts';
+import { estimateParsedBytes } from './document-limits.ts';
+import { keyOf } from './documents.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
 import type { CostLimits } from './settings.ts';
@@ -24,7 +27,7 @@ import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } fro
 export interface KnownOperation {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
-  readonly kind: OperationKind;
+  readonly kind: Omit<OperationKind, 'name'>;
   readonly cost: OperationCost;
   readonly variables: readonly DeclaredVariable[];
   /** The number of executions. It begins again at 0 beyond MAX_WAITING. */
@@ -33,20 +36,27 @@ export interface KnownOperation {
   compiled: CompiledQuery['query'] | undefined;
 }
 
+/** A known operation with the name that a request's document gives it. */
+export interface NamedOperation {
+  readonly known: KnownOperation;
+  readonly name: string | undefined;
+}
+
 type Variables = Record<string, unknown>;
 
 /** The answer to an operation, with the status that it has in HTTP. */
 export interface Answer {
   readonly status: number;
   readonly result: FormattedExecutionResult;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * The size of the document cache, in characters, with 500 more for the compiled form of each document: 250 documents of 500
- * characters. With 3,000 documents of the worst kind, a process held 106 MiB of a heap of 256.
- */
-const MAX_CHARACTERS = 256 * 1024;
-const CHARACTERS_PER_DOCUMENT = 500;
+/** The most memory for known operations, in bytes. deploy/capacity.md says how many fit. */
+const MAX_KNOWN_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 10);
+/** Compiled code, the cost and the text of an operation take up to a quarter of the memory of its parsed document. */
+const knownBytes = (source: string) => 1_024 + 1.25 * estimateParsedBytes(source);
+/** The most memory for the answers to invalid documents. */
+const MAX_INVALID_BYTES = 2 * 1024 * 1024;
 
 /** The execution after which an operation is compiled: compiling costs a hundred times as much as an execution. */
 const COMPILED_AT_USE = 3;
@@ -57,11 +67,13 @@ const MAX_WAITING = 50;
 export class Execution {
   readonly #schema: GraphQLSchema;
   readonly #limits: CostLimits;
-  /** Valid documents that have one operation, by their source text. */
+  /** Valid documents that have one operation. */
   readonly #known = new LRUCache<string, KnownOperation>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (_operation, source) => source.length + CHARACTERS_PER_DOCUMENT,
+    maxSize: MAX_KNOWN_BYTES,
+    sizeCalculation: (_operation, key) => Math.ceil(knownBytes(key)),
   });
+  /** The answers to invalid documents, by their text. */
+  readonly invalid = new LRUCache<string, Answer>({ maxSize: MAX_INVALID_BYTES });
   /** The number of operations that wait to be compiled, and the end of the last compilation. */
   #waiting = 0;
   #lastCompilation: Promise<unknown> = Promise.resolve();
@@ -72,15 +84,19 @@ export class Execution {
   }
 
   /** The operation of a known document. Undefined if the document is new, or its operation has another name. */
-  find(source: string, operationName: string | null | undefined): KnownOperation | undefined {
-    const found = this.#known.get(source);
-    return operationName == null || operationName === found?.kind.name ? found : undefined;
+  find(source: string, operationName: string | undefined): NamedOperation | undefined {
+    const { key, name: leadingName } = keyOf(source);
+    const known = this.#known.get(key);
+    if (!known) return undefined;
+    const name = leadingName ?? known.definition.name?.value;
+    return operationName === undefined || operationName === name ? { known, name } : undefined;
   }
 
   /** Adds the operation of a valid document, unless it is known. A document with several operations is not kept. */
   add(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
     const source = document.loc?.source.body ?? '';
-    const known = this.#known.get(source);
+    const { key } = keyOf(source);
+    const known = this.#known.get(key);
     // Apollo Server also gets known documents, to trace them.
     if (known) return known;
     const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
@@ -89,14 +105,14 @@ export class Execution {
       if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
       else operations += 1;
     }
-    const { operation: type, name, selectionSet } = definition;
+    const { operation: type, selectionSet } = definition;
     const root = this.#schema.getRootType(type);
     if (!root) throw new Error(`expected an operation that is valid, but got a ${type}`);
     const info = { schema: this.#schema, fragments };
     const rootFields = new Set(fieldsOf(selectionSet, root, info).map((node) => node.name.value));
     // Routers add `__typename`.
     const [field, ...others] = [...rootFields].filter((fieldName) => !fieldName.startsWith('__'));
-    const kind = { type, field: others.length > 0 ? 'several' : (field ?? 'introspection'), name: name?.value };
+    const kind = { type, field: others.length > 0 ? 'several' : (field ?? 'introspection') };
     const operation = {
       document,
       definition,
@@ -106,13 +122,13 @@ export class Execution {
       uses: 0,
       compiled: undefined,
     };
-    if (operations === 1) this.#known.set(source, operation);
+    if (operations === 1) this.#known.set(key, operation);
     return operation;
   }
 
   /** The refusal of a request that costs too much or whose variables are invalid; undefined if it may be executed. */
-  check(known: KnownOperation, variables: Variables, context: RequestContext): Answer | undefined {
-    context.operation.recordKind(known.kind);
+  check({ known, name }: NamedOperation, variables: Variables, context: RequestContext): Answer | undefined {
+    context.operation.recordKind({ ...known.kind, name });
     dropUndeclared(known.variables, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and bounds the checks that follow.

@@ -67,6 +67,7 @@ export function createMetrics(slices: readonly string[]) {
   const failed = 'GraphQL operations with an error, by responsible side';
   const countFailure = counterOf<Side>('operations_failed_total', failed, 'side', ['operator', 'upstream', 'caller']);
   const countError = counterOf('errors_total', 'Errors in responses, by error code', 'code', codesOf(slices));
+  const documents = 'Documents of requests, by result: a hit is known, a miss is parsed and validated';
   const inFlight = gauge('operations_in_flight', 'GraphQL operations in flight');
   const refused = 'Requests refused before they became an operation, by code';
   const evicted = 'Connections without an operation that were closed for newer ones';
@@ -102,6 +103,7 @@ export function createMetrics(slices: readonly string[]) {
       if (side !== undefined) countFailure(side);
       for (const code of errors) countError(code);
     },
+    recordDocument: counterOf('documents_total', documents, 'result', ['hit', 'miss']),
     recordRefusal: counterOf('requests_refused_total', refused, 'code', REFUSALS),
     /** Is the newest content of these files in use? If not, the next start will refuse it. */
     recordReload: (file: string, isInUse: boolean) => newestInUse.set({ file }, Number(isInUse)),

@@ -85,7 +85,7 @@ function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServ
           if (!operation) return null;
           const known = execution.add(document, operation);
           const variables = request.variables ?? {};
-          const refusal = execution.check(known, variables, contextValue);
+          const refusal = execution.check({ known, name: operation.name?.value }, variables, contextValue);
           const isTraced = request.http?.headers.has(TRACE_HEADER) && contextValue.cost.spent <= MAX_TRACED_COST;
           if (!refusal && (hasPlugins || isTraced)) return null;
           const { status, result } = refusal ?? (await execution.execute(known, variables, contextValue));

@@ -3,10 +3,11 @@ import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
+import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
+import { keyOf } from '../graphql/documents.ts';
 import { inOrder, toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
@@ -107,20 +108,25 @@ function notGraphql(expected: string): RequestRefused {
 
 /** Executes a request, through Apollo Server if its document is new. @throws RequestRefused beyond the caller's share of memory */
 async function answerOperation(
-  { apollo, execution, skipsApollo }: HandlerOptions,
+  { apollo, execution, skipsApollo, telemetry }: HandlerOptions,
   { headers }: IncomingMessage,
   parameters: ReturnType<typeof parseRequest>,
   context: RequestContext,
   reservation: Reservation,
-): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
+): Promise<Answer> {
   const { query, operationName, variables, extensions } = parameters;
   // A trace reveals how requests are resolved, so only the router gets one.
   const isTraced = context.caller.name === ROUTER && headers[TRACE_HEADER] !== undefined;
-  if (skipsApollo && !isTraced && extensions['persistedQuery'] === undefined) {
-    const known = execution.find(query, operationName);
-    if (known) return execution.check(known, variables, context) ?? execution.execute(known, variables, context);
+  const mayBeKnown = skipsApollo && !isTraced && extensions['persistedQuery'] === undefined;
+  if (mayBeKnown) {
+    const found = execution.find(query, operationName);
+    const refused = found ? undefined : execution.invalid.get(query);
+    telemetry.metrics.recordDocument(found || refused ? 'hit' : 'miss');
+    if (found) return execution.check(found, variables, context) ?? execution.execute(found.known, variables, context);
+    if (refused) return refused;
   }
-  const refusal = documentViolation(query);
+  // The name of the operation does not count, because a known document is answered under any name of the same length.
+  const refusal = documentViolation(keyOf(query).key);
   if (refusal) return { status: 400, result: { errors: toErrors([refusal]) } };
   if (!reservation.take(estimateParsedBytes(query))) throw overloaded();
   const received = new HeaderMap(Object.entries(headers).map(([name, value]) => [name, String(value)]));
@@ -132,8 +138,19 @@ async function answerOperation(
   );
   // Incremental delivery, the other kind, is not enabled.
   if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
-  return { status: head.status ?? 200, headers: Object.fromEntries(head.headers), result: body.singleResult };
+  const result = body.singleResult;
+  const answer = { status: head.status ?? 200, headers: Object.fromEntries(head.headers), result };
+  if (mayBeKnown && INVALID.has(result.errors?.[0]?.extensions?.['code']))
+    execution.invalid.set(query, answer, {
+      size: BYTES_PER_CHARACTER * (query.length + JSON.stringify(result).length),
+    });
+  return answer;
 }
+
+/** The codes of a document that is invalid in every request. */
+const INVALID = new Set<unknown>(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'] satisfies ErrorCode[]);
+/** The most memory of a character of a document and of its answer, as JSON. */
+const BYTES_PER_CHARACTER = 4;
 
 /** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
 function serialise({ errors, ...rest }: FormattedExecutionResult, { cost }: RequestContext, maxBytes: number) {
