@@ -1,11 +1,8 @@
 import type { Requester } from '../graphql/caller.ts';
 import { type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
-import type { QuotaStore } from '../upstream/quota-store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** How long passes wait to be counted in the store together, in ms. */
-const PUBLISH_AFTER_MS = 1_000;
 /** In a minute of an outage, FACTOR × the verified passes of the last hour's busiest minute may proceed. */
 const FACTOR = 2;
 /** The captchas that may proceed without verified passes: over the life of a process, for all captcha ids together. */
@@ -23,10 +20,6 @@ const PER_MINUTE: Readonly<Record<Requester['kind'], number>> = {
 interface Minute {
   readonly startedAt: number;
   passes: number;
-  /** The passes that the store knows. */
-  published: number;
-  /** The passes of all replicas in the busiest minute of the last hour, as the store has told in this minute. */
-  busiestOfAll: number;
   /** `passes` by requester, until the next minute begins. */
   readonly byRequester: Map<string, number>;
 }
@@ -37,8 +30,7 @@ interface Minute {
  * - Each kind of requester has a bucket, because a bot gets anonymity more easily than networks, and networks than accounts.
  * - Each calling service has its own buckets, because it names its requesters itself.
  * - Counts outlast an outage, so a service that flaps lets no more captchas through.
- * - With a store, replicas add up passes and proceeded captchas, because connections move between replicas. MINIMUM and
- *   PER_MINUTE stay limits of each process.
+ * - Each process counts alone, and its passes grow with its traffic, so the limits of all processes add up to the whole.
  */
 export class FailOpenBudget {
   /** The minutes of the last hour, by bucket. */
@@ -49,13 +41,6 @@ export class FailOpenBudget {
   readonly #proceeded = new SharedCount();
   /** The shares of services in MINIMUM. */
   shares = sharesOf(MINIMUM, { hasRouter: true, services: 2 });
-  readonly #countPasses: Counter | undefined;
-  readonly #countProceeded: Counter | undefined;
-
-  constructor(counter?: QuotaStore['counter']) {
-    this.#countPasses = counter?.('device-trust:outage:minutes:passed', 'busiest minute');
-    this.#countProceeded = counter?.('device-trust:outage:proceeded', MINUTE_MS / 1_000);
-  }
 
   /** Records a verified pass of a requester; `now` excludes the time that the id spent in outages, in ms. */
   recordPass(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): void {
@@ -65,32 +50,21 @@ export class FailOpenBudget {
     if (own >= PER_MINUTE[requester.kind]) return;
     minute.byRequester.set(keyOf(requester), own + 1);
     minute.passes += 1;
-    if (this.#countPasses && minute.passes === minute.published + 1)
-      setTimeout(() => this.#publish(bucket, minute), PUBLISH_AFTER_MS).unref();
   }
 
   /** May one more captcha proceed? If so, it is counted. For `now` see `recordPass`. */
-  async take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): Promise<boolean> {
+  take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): boolean {
     const key = `${scopeOf(caller)}${keyOf(requester)}`;
     const bucket = bucketOf(captchaId, requester, caller);
-    const minute = this.#minuteOf(bucket, now);
-    await this.#publish(bucket, minute);
     if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
     const minutes = withinHour(this.#minutes.get(bucket) ?? [], now);
-    const ownLimit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
-    const limit = Math.max(ownLimit, FACTOR * minute.busiestOfAll);
-    const before = this.#proceededIn.get(bucket) ?? 0;
+    const limit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
     const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
-    if (!isWithinMinimum && before >= limit) return false;
+    if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= limit) return false;
     this.#proceeded.add(caller, 1);
-    // The captcha counts before the store answers, because other captchas arrive meanwhile.
-    const undoCounts = [countForMinute(this.#proceededIn, bucket), countForMinute(this.#proceededOf, key)];
-    const ofAll = await this.#countProceeded?.(bucket, (count) => count);
-    // Without an answer of the store, only the passes of this process count. Otherwise each replica could use up the limit of all.
-    if (isWithinMinimum || (ofAll === undefined ? before < ownLimit : ofAll <= limit)) return true;
-    for (const undo of undoCounts) undo();
-    this.#proceeded.add(caller, -1);
-    return false;
+    countForMinute(this.#proceededIn, bucket);
+    countForMinute(this.#proceededOf, key);
+    return true;
   }
 
   /** The current minute of a bucket. A new one begins after the last one is over. */
@@ -99,23 +73,11 @@ export class FailOpenBudget {
     const last = minutes.at(-1);
     if (last && now - last.startedAt < MINUTE_MS) return last;
     last?.byRequester.clear();
-    const minute = { startedAt: now, passes: 0, published: 0, busiestOfAll: 0, byRequester: new Map() };
+    const minute = { startedAt: now, passes: 0, byRequester: new Map() };
     this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
     return minute;
   }
-
-  /** Adds the passes of a minute to those in the store, and learns the busiest minute of all replicas. */
-  async #publish(bucket: string, minute: Minute): Promise<void> {
-    const more = minute.passes - minute.published;
-    minute.published = minute.passes;
-    const learn = (passes: number) => {
-      minute.busiestOfAll = Math.max(minute.busiestOfAll, passes);
-    };
-    await this.#countPasses?.(bucket, learn, more);
-  }
 }
-
-type Counter = ReturnType<QuotaStore['counter']>;
 
 const ROUTER: Holder = { name: 'router', isService: false };
 
@@ -140,17 +102,13 @@ function withinHour(minutes: readonly Minute[], now: number): Minute[] {
   return minutes.filter(({ startedAt }) => now - startedAt < HOUR_MS);
 }
 
-/** Adds 1 to a count for a minute, or until the returned function is called. */
-function countForMinute(counts: Map<string, number>, key: string): () => void {
+/** Adds 1 to a count for a minute. */
+function countForMinute(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
   const forget = () => {
     const left = (counts.get(key) ?? 1) - 1;
     if (left > 0) counts.set(key, left);
     else counts.delete(key);
   };
-  const timer = setTimeout(forget, MINUTE_MS).unref();
-  return () => {
-    clearTimeout(timer);
-    forget();
-  };
+  setTimeout(forget, MINUTE_MS).unref();
 }

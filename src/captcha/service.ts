@@ -56,7 +56,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
     this.#timeoutMs = settings.captchaTimeoutMs;
-    this.#budget = new FailOpenBudget(shared.counter);
+    this.#budget = new FailOpenBudget();
     this.#budget.shares = minimumShares(settings.routerSecrets, settings.services);
     this.upstream = new UpstreamClient({
       ...shared,
@@ -102,7 +102,7 @@ export class CaptchaService implements RunningSlice<Rows> {
         hasWorked: health?.status.hasWorked ?? false,
         isDown: this.#isDown(id, audience),
         takeAllowance: async () => {
-          const isTaken = await this.#budget.take(id, caller.requester, now, caller);
+          const isTaken = this.#budget.take(id, caller.requester, now, caller);
           if (!isTaken) this.#metrics.recordLimitedCaptcha();
           return isTaken;
         },

@@ -86,7 +86,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const either = ['it', ...others.map(nameOf)].join(' or ');
   if (first) refuse(isEmpty, first, either, others.length > 0 ? 'neither' : 'nothing');
 
-  // The store counts quotas. It also shares the budget of an outage, but not without a quota.
+  // The store counts quotas, and nothing else.
   const quotas = chosen.map(({ quota }) => quota);
   const missing = `${quotas.map(nameOf).join(' or ')} as well`;
   refuse(isSet('quotaStoreUrl') && !quotas.some(isSet), 'quotaStoreUrl', missing, 'neither');

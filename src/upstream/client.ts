@@ -6,7 +6,6 @@ import type { Evidence } from './health-table.ts';
 import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
-import type { QuotaStore } from './quota-store.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
@@ -44,10 +43,7 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
 export type SharedOptions = Omit<
   UpstreamOptions<never>,
   'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs' | 'onCall'
-> & {
-  /** Makes counters in the store that all replicas share; undefined without a store. */
-  readonly counter: QuotaStore['counter'] | undefined;
-};
+>;
 
 /** A call without an answer starts probes after this many ms, or after half of its deadline if that is sooner. */
 const MAX_PROBE_AFTER_MS = 700;
@@ -99,8 +95,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     scope.signal.throwIfAborted();
     const health = this.health.find(id);
     const bulkhead = this.#bulkheadFor(region);
-    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota.isUsedUp(id, scope.operation)) ?? false;
-    quota.check(id, scope.operation);
+    const isHalfOpen = health?.admit(!bulkhead.isFull) ?? false;
 
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;

@@ -5,7 +5,7 @@ import type { SharedOptions } from './client.ts';
 import type { EventLoop } from './deadline.ts';
 import { createUpstreamMetrics } from './metrics.ts';
 import { createQuota } from './quota.ts';
-import { openQuotaStore } from './quota-store.ts';
+import { countersOfProcess, openQuotaStore } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
 
 interface CallerSettings {
@@ -32,8 +32,9 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
   let callers = callersIn(settings);
   const { quotaStoreUrl } = settings;
-  const storeOptions = { log, metrics: upstreamMetrics, eventLoop };
+  const storeOptions = { log, metrics: upstreamMetrics };
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, storeOptions);
+  const counters = store?.counters ?? countersOfProcess();
   const dns = new DnsCache({
     failed: (host, code, isFirst) => {
       metrics.recordFailedLookup();
@@ -49,8 +50,7 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
       dns,
       eventLoop,
       metrics: upstreamMetrics,
-      quota: createQuota(service, limits, () => callers, upstreamMetrics, store),
-      counter: store?.counter,
+      quota: createQuota(service, limits, () => callers, upstreamMetrics, counters),
     }),
     replaceCallers: (next: CallerSettings) => {
       callers = callersIn(next);

@@ -1,17 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createQuota } from '../../src/upstream/quota.ts';
 import { startHostile } from '../support/hostile.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import {
-  asIs,
-  createContext,
-  createTestClient,
-  down,
-  probeOf,
-  requestTo,
-  serviceOptions,
-  type TestOptions,
-} from './support.ts';
+import { asIs, createContext, createTestClient, down, probeOf, requestTo, type TestOptions } from './support.ts';
 
 /** The client of one upstream service: how a call that nobody waits for any more ends, what is late, and its accounts. */
 
@@ -63,17 +53,10 @@ describe('a call is reported once, with its span', () => {
   });
 });
 
-const callers = { hasRouter: true, services: new Map() };
-const quota = createQuota('test', { perDay: 2 }, () => callers, serviceOptions().metrics);
-
-test.each<[string, TestOptions]>([
-  ['a quota that is used up', { quota }],
-  ['a full queue', { upstreamMaxInFlight: 1 }],
-])('in an outage %s takes no trial call: whoever asks hears of the outage', async (_what, limit) => {
+test('in an outage a full queue takes no trial call: whoever asks hears of the outage', async () => {
   const [upstream, failing] = [await start(undefined), await startHostile(down, { probe: down })];
   onTestFinished(failing.stop);
-  const { metrics: _metrics, ...options } = limit;
-  const { client } = startClient({ ...options, probes: [['a', probeOf(failing.url)]] });
+  const { client } = startClient({ upstreamMaxInFlight: 1, probes: [['a', probeOf(failing.url)]] });
   const [early, late] = [createContext(), createContext()];
   const underWay = Promise.allSettled([1, 2].map(() => client.call(requestTo(upstream.url, early), asIs)));
   await expect.poll(() => upstream.received.length).toBeGreaterThan(0);

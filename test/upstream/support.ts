@@ -7,6 +7,7 @@ import { UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/prober.ts';
 import { createQuota } from '../../src/upstream/quota.ts';
+import { countersOfProcess } from '../../src/upstream/quota-store.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
@@ -30,7 +31,7 @@ export function serviceOptions() {
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
   const callers = { hasRouter: true, services: new Map() };
-  const quota = createQuota('test', {}, () => callers, { recordQuotaExceeded: () => {} });
+  const quota = createQuota('test', {}, () => callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
   const limits = { upstreamMaxInFlight: 10, quota, pathTemplate: '/' };
   const accounts = probes.map(([id, probe]) => ({ id, ...probe }));
   return new UpstreamClient({
