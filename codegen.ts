@@ -1,6 +1,21 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
+import { GraphQLSchema, printSchema, specifiedDirectives } from 'graphql';
+import type { Slice } from './src/slice.ts';
+import { SLICES } from './src/slices.ts';
+import { schemaOf } from './src/subgraph.ts';
 
-/** Types of our schema. `test/supergraph/codegen.ts` has those of the two example pages. */
+/** The schema of these slices for code generators, which know no directive of federation. */
+export function clientSdl(slices: readonly Slice[]): string {
+  const { types, ...root } = schemaOf(slices).toConfig();
+  const ofClients = types.filter((type) => !/^(federation|link)__/.test(type.name));
+  return printSchema(new GraphQLSchema({ ...root, types: ofClients, directives: specifiedDirectives }));
+}
+
+const clientSchema = (name: string, slices: readonly Slice[]): CodegenConfig['generates'] => ({
+  [`schema/clients/${name}.graphql`]: { schema: clientSdl(slices), plugins: ['schema-ast'] },
+});
+
+/** Types of our schema, and the schema for clients. `test/supergraph/codegen.ts` has the types of the two example pages. */
 const config: CodegenConfig = {
   generates: {
     'src/schema.generated.ts': {
@@ -19,6 +34,8 @@ const config: CodegenConfig = {
         resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
       },
     },
+    ...clientSchema('both', SLICES),
+    ...Object.assign({}, ...SLICES.map((slice) => clientSchema(slice.name, [slice]))),
   },
 };
 

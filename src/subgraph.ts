@@ -27,7 +27,7 @@ export function documentOf(slices: readonly Slice[]): DocumentNode {
 }
 
 /** Merges the definitions of each root type, because GraphQL allows one definition of a type. */
-export function withMergedRoots(definitions: readonly DefinitionNode[]): DefinitionNode[] {
+function withMergedRoots(definitions: readonly DefinitionNode[]): DefinitionNode[] {
   const objectTypes = definitions.filter((type) => type.kind === Kind.OBJECT_TYPE_DEFINITION);
   const isRoot = (name: string) => name === 'Query' || name === 'Mutation';
   return definitions.flatMap((type) => {

@@ -24,7 +24,6 @@ const RULES = `
   slices: slice, fingerprint/slice, captcha/slice
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
   subgraph: slice, graphql
-  print-schema: subgraph, slices
   settings: slice, slices, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config

@@ -61,13 +61,19 @@ const STATUSES: Readonly<Record<string, number>> = {
   'error-operation-resolution-failure': 400,
 };
 
-/** The token is not selected, a rejected captcha proves nothing, and a record is null only below a wrong argument. */
+/**
+ * `_service` is for routers, the token is not selected, a rejected captcha proves nothing, and a record is null only below a wrong
+ * argument.
+ */
 const NEVER = [
+  'Query._service',
   'DeviceFingerprint.token',
   'DeviceJudgement.device: null',
   'DeviceJudgement.ipInfo: null',
   'DeviceJudgement.signals: null',
   'CaptchaFailed.attestation',
+  '_Service.sdl',
+  '_Service.sdl: null',
 ];
 
 test.each(fixtures)('%s.json is what the subgraph answers, with the status %i', async (name, status, body) => {

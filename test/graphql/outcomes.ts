@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { buildSchema, getNamedType, isAbstractType, isObjectType } from 'graphql';
 import { vi } from 'vitest';
+import { clientSdl } from '../../codegen.ts';
+import { SLICES } from '../../src/slices.ts';
 import { startInLiveMode, startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { sealedJudgements } from '../support/judgements.ts';
@@ -11,8 +11,8 @@ import { startSubgraph } from './capabilities.ts';
 
 /** Everything that the subgraph can answer, each outcome asked over HTTP: `fixtures.contract.test.ts` writes them down. */
 
-/** The graph of services. */
-export const SCHEMA = buildSchema(readFileSync(join(import.meta.dirname, 'services.graphql'), 'utf8'));
+/** The graph of services, without resolvers. */
+export const SCHEMA = buildSchema(clientSdl(SLICES));
 
 /** Every field of a type and below, with `__typename` as clients add it. The token is a credential, and not in the public graph. */
 function everythingOf(name: string): string {

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
-import { buildSchema, validateSchema } from 'graphql';
+import { buildSchema } from 'graphql';
 import { afterAll, expect, test } from 'vitest';
 import { sdlOf } from '../supergraph/compose.ts';
-import { shell } from '../support/process.ts';
 import { startRecorded } from './support.ts';
 
 /**
@@ -42,30 +41,4 @@ test('no change against the committed contract breaks a client', async () => {
 
 test('the committed contract is the one that is served; `npm run contract` records a change', async () => {
   await expect(`${sdl.trim()}\n`).toMatchFileSnapshot(CONTRACT);
-});
-
-/** What `npm run schema --` prints with these words. */
-const printed = (words: string) => shell(`${process.execPath} src/print-schema.ts ${words}`);
-
-test.each([
-  ['api', ''],
-  ['services', 'services'],
-])('`npm run schema` prints the committed %s.graphql, without directives of federation', async (name, words) => {
-  const schema = await printed(words);
-  expect(() => buildSchema(schema)).not.toThrow();
-  await expect(schema).toMatchFileSnapshot(join(import.meta.dirname, `${name}.graphql`));
-});
-
-test.each(['', 'services'])(
-  '`npm run schema -- %s captcha` prints a whole schema of captchas alone',
-  async (audience) => {
-    const schema = buildSchema(await printed(`${audience} captcha`));
-    expect(validateSchema(schema)).toEqual([]);
-    expect(Object.keys(schema.getMutationType()?.getFields() ?? {})).toEqual(['validateCaptcha']);
-    expect(schema.getType('DeviceFingerprint')).toBeUndefined();
-  },
-);
-
-test('`npm run schema` for others names the two that it is for', async () => {
-  await expect(shell('npm run -s schema -- everybody')).rejects.toThrow('npm run -s schema -- services  for services');
 });
