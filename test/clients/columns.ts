@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { Kind, type OperationDefinitionNode, print } from 'graphql';
 import { ROOT } from '../support/process.ts';
-import { find, type Program } from '../support/programs.ts';
+import type { Program } from '../support/programs.ts';
 
-/** Every generator of code with its program: how it generates from each schema, strictly, and how what it generates is compiled. */
-
-export const SCHEMAS = ['desk', 'shop', 'api', 'services'] as const;
+/** Every generator of code with its program: how it generates strictly from the graph in `desk/`, and how its code is compiled. */
 
 export interface Column {
   /** As the table of the page for frontends names it. */
@@ -18,7 +16,7 @@ export interface Column {
   readonly config?: readonly [file: string, json: object];
   /** A module with the operations, where it does not read `operations.graphql`. */
   readonly module?: (operations: readonly OperationDefinitionNode[]) => string;
-  /** Generates and compiles, in a folder that has all files and a folder of each schema. */
+  /** Generates and compiles, in a folder that has all files. */
   readonly build: string;
   /** Runs the program, which gets addresses. */
   readonly run: string;
@@ -28,9 +26,6 @@ const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>', _An
 const bin = join(ROOT, 'node_modules/.bin');
 const install = (packages: string) =>
   `npm install --prefix . --legacy-peer-deps --no-save --no-package-lock --ignore-scripts --no-audit --no-fund ${packages}`;
-const each = (command: string) => `for schema in ${SCHEMAS.join(' ')}; do ${command}; done`;
-const forEach = (suffix: string, of: (schema: string) => object | string) =>
-  Object.fromEntries(SCHEMAS.map((schema) => [schema + suffix, of(schema)]));
 
 const CODEGEN: Column = {
   name: 'GraphQL Code Generator',
@@ -42,10 +37,12 @@ const CODEGEN: Column = {
         ...{ nonOptionalTypename: true, futureProofEnums: true, enumsAsTypes: true, strictScalars: true, scalars },
         ...{ useTypeImports: true, importExtension: '.ts' },
       },
-      generates: forEach('/generated/', (schema) => ({
-        ...{ schema: `${schema}/schema.graphql`, documents: `${schema}/operations.graphql` },
-        ...{ preset: 'client', presetConfig: { fragmentMasking: false } },
-      })),
+      generates: {
+        'desk/generated/': {
+          ...{ schema: 'desk/schema.graphql', documents: 'desk/operations.graphql' },
+          ...{ preset: 'client', presetConfig: { fragmentMasking: false } },
+        },
+      },
     },
   ],
   build: `${bin}/graphql-codegen --silent --config codegen.json
@@ -65,9 +62,7 @@ const TADA: Column = {
         plugins: [
           {
             name: 'gql.tada/ts-plugin',
-            schemas: SCHEMAS.map((name) => {
-              return { name, schema: `${name}/schema.graphql`, tadaOutputLocation: `${name}/graphql-env.d.ts` };
-            }),
+            ...{ schema: 'desk/schema.graphql', tadaOutputLocation: 'desk/graphql-env.d.ts' },
           },
         ],
       },
@@ -92,11 +87,8 @@ const RELAY: Column = {
   config: [
     'relay.config.json',
     {
-      sources: forEach('', (schema) => schema),
-      projects: forEach('', (schema) => ({
-        ...{ schema: `${schema}/schema.graphql`, customScalarTypes: scalars, requireCustomScalarTypes: true },
-        ...{ language: 'typescript', eagerEsModules: true, useImportTypeSyntax: true },
-      })),
+      ...{ src: 'desk', schema: 'desk/schema.graphql', customScalarTypes: scalars, requireCustomScalarTypes: true },
+      ...{ language: 'typescript', eagerEsModules: true, useImportTypeSyntax: true },
     },
   ],
   // It asks for names that begin with that of the module, and end with the kind.
@@ -113,11 +105,11 @@ const RELAY: Column = {
   run: 'node main.ts',
 };
 
-export const GO: Column = {
+const GO: Column = {
   name: 'genqlient',
   files: 'go',
   program: { variable: 'GO', command: 'go', how: 'install Go from version 1.26 on' },
-  build: `${each('(cp genqlient.yaml $schema && cd $schema && go tool genqlient genqlient.yaml)')}
+  build: `(cp genqlient.yaml desk && cd desk && go tool genqlient genqlient.yaml)
     go vet ./...
     go build -o clients .`,
   run: './clients',
@@ -131,14 +123,14 @@ const RUST: Column = {
   run: join(ROOT, 'node_modules/.cache/cargo/debug/clients'),
 };
 
-export const PYTHON: Column = {
+const PYTHON: Column = {
   name: 'ariadne-codegen',
   files: 'python',
   program: { variable: 'PYTHON3', command: 'python3', how: 'apt-get install -y python3-venv' },
   build: `python3 -m venv venv
     venv/bin/pip install -q -r requirements.txt
-    ${each('(cp pyproject.toml $schema && cd $schema && ../venv/bin/ariadne-codegen)')}
-    venv/bin/mypy --strict --explicit-package-bases main.py ${SCHEMAS.join(' ')}`,
+    (cp pyproject.toml desk && cd desk && ../venv/bin/ariadne-codegen)
+    venv/bin/mypy --strict --explicit-package-bases main.py desk`,
   run: 'venv/bin/python main.py',
 };
 
@@ -149,9 +141,9 @@ const JAVA: Column = {
   files: 'java',
   program: MVN,
   build: `mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib
-    ${each(`java -cp 'lib/*' com.netflix.graphql.dgs.codegen.CodeGenCliKt -w -o $schema -p $schema --type-mapping DateTime=String \
-      --type-mapping 'JSONObject=java.util.Map<String,Object>' --type-mapping '_Any=java.util.Map<String,Object>' $schema/schema.graphql`)}
-    javac -Xlint:all -Werror -cp 'lib/*' -d out Main.java $(find ${SCHEMAS.join(' ')} -name '*.java')`,
+    java -cp 'lib/*' com.netflix.graphql.dgs.codegen.CodeGenCliKt -w -o desk -p desk --type-mapping DateTime=String \
+      --type-mapping 'JSONObject=java.util.Map<String,Object>' --type-mapping '_Any=java.util.Map<String,Object>' desk/schema.graphql
+    javac -Xlint:all -Werror -cp 'lib/*' -d out Main.java $(find desk -name '*.java')`,
   run: "java -cp 'lib/*:out' Main",
 };
 
@@ -163,16 +155,9 @@ const KOTLIN: Column = {
   program: MVN,
   build: `mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib
     ${kotlinc} -d out/generate Generate.kt
-    java -cp 'lib/*:out/generate' GenerateKt ${SCHEMAS.join(' ')}
-    ${kotlinc} -d out/main Main.kt ${SCHEMAS.join(' ')}`,
+    java -cp 'lib/*:out/generate' GenerateKt desk
+    ${kotlinc} -d out/main Main.kt desk`,
   run: "java -cp 'lib/*:out/main' MainKt",
 };
 
-/** Those that somebody has to install. */
-export const INSTALLED = [GO, RUST, PYTHON, JAVA, KOTLIN];
-
-/** What can be tried here: what npm brings, and in `npm run test:clients` what is found as well. */
-export const columns = () => [
-  ...[CODEGEN, TADA, RELAY],
-  ...(process.env['WITH_CLIENTS'] ? INSTALLED.filter(({ program }) => program && find(program)) : []),
-];
+export const COLUMNS = [CODEGEN, TADA, RELAY, GO, RUST, PYTHON, JAVA, KOTLIN];

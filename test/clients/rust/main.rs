@@ -3,35 +3,26 @@
 use graphql_client::{GraphQLQuery, Response};
 use serde::{Deserialize, Serialize};
 
-/// A module for each schema, with code for each operation of the pages.
-macro_rules! generate {
-    ($($name:ident $schema:tt $operations:tt: $($operation:ident)+;)+) => {$(
-        #[allow(dead_code, non_camel_case_types)]
-        mod $name {
-            type DateTime = String;
-            type JSONObject = serde_json::Value;
-            type _Any = serde_json::Value;
-            $(
-                #[derive(graphql_client::GraphQLQuery)]
-                #[graphql(
-                    schema_path = $schema,
-                    query_path = $operations,
-                    response_derives = "Debug",
-                    fragments_other_variant = "true",
-                    skip_serializing_none
-                )]
-                pub struct $operation;
-            )+
-        }
-    )+};
-}
+#[allow(dead_code, non_camel_case_types)]
+mod desk {
+    type DateTime = String;
+    type JSONObject = serde_json::Value;
+    type _Any = serde_json::Value;
 
-generate! {
-    desk "desk/schema.graphql" "desk/operations.graphql": Device Proceed Checkout Captcha Attest Judge ThisDevice VerifyCaptcha;
-    shop "shop/schema.graphql" "shop/operations.graphql": Proceed Captcha Attest ThisDevice VerifyCaptcha;
-    api "api/schema.graphql" "api/operations.graphql": Device Proceed Checkout Captcha Attest Judge ThisDevice VerifyCaptcha;
-    services "services/schema.graphql" "services/operations.graphql":
-        Device Proceed Checkout Captcha Attest Judge StoredJudgement ThisDevice VerifyCaptcha;
+    macro_rules! generate {
+        ($($operation:ident)+) => {$(
+            #[derive(graphql_client::GraphQLQuery)]
+            #[graphql(
+                schema_path = "desk/schema.graphql",
+                query_path = "desk/operations.graphql",
+                response_derives = "Debug",
+                fragments_other_variant = "true",
+                skip_serializing_none
+            )]
+            pub struct $operation;
+        )+};
+    }
+    generate! { Captcha Judge }
 }
 
 fn ask<Q: GraphQLQuery>(url: &str, variables: Q::Variables) -> Option<Q::ResponseData>
