@@ -1,48 +1,20 @@
 import { graphql } from './generated/gql.ts';
 
 /**
- * Everything that the desk asks the supergraph. `npm run codegen` types it from the whole schema. Nothing of it makes an event,
- * because checkouts refer to their judgements by the sealed text.
+ * The desk's one operation. `npm run codegen` types it from the whole schema. It makes no event, because checkouts refer to their
+ * judgements by the sealed text.
  */
-
 export const CHECKOUTS = graphql(`
   query Checkouts {
-    checkouts(first: 100) { ...Summary judgement { decision { rule } } }
-  }
-
-  fragment Summary on Checkout {
-    id
-    startedAt
-    item
-    customer { id name }
-    status
-    refusal
-    order { id }
-    captcha
-    decision
-    notJudged
-  }
-`);
-
-export const CHECKOUT = graphql(`
-  query Checkout($id: ID!) {
-    checkout(id: $id) { ...Summary judgement { ...Judgement } }
-  }
-
-  fragment Judgement on DeviceJudgement {
-    judgedAt
-    eventType
-    eventId
-    requestId
-    clientType
-    deviceBasic {
-      __typename
-      ... on Mobile { model architecture os { name version } }
-      ... on Web { browser { name version } device { vendor model } os { name version } }
+    checkouts(first: 100) {
+      startedAt
+      item
+      customer { name }
+      status
+      captcha
+      decision
+      notJudged
+      judgement { decision { rule } signals { name } }
     }
-    device { id orders { checkout { ...Summary } } }
-    ipInfo { ip }
-    signals { name level confidence effect meaning }
-    decision { rule policy }
   }
 `);

@@ -14,12 +14,10 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n": typeof types.CheckoutsDocument,
-    "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Summary judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id orders { checkout { ...Summary } } }\n    ipInfo { ip }\n    signals { name level confidence effect meaning }\n    decision { rule policy }\n  }\n": typeof types.CheckoutDocument,
+    "\n  query Checkouts {\n    checkouts(first: 100) {\n      startedAt\n      item\n      customer { name }\n      status\n      captcha\n      decision\n      notJudged\n      judgement { decision { rule } signals { name } }\n    }\n  }\n": typeof types.CheckoutsDocument,
 };
 const documents: Documents = {
-    "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n": types.CheckoutsDocument,
-    "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Summary judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id orders { checkout { ...Summary } } }\n    ipInfo { ip }\n    signals { name level confidence effect meaning }\n    decision { rule policy }\n  }\n": types.CheckoutDocument,
+    "\n  query Checkouts {\n    checkouts(first: 100) {\n      startedAt\n      item\n      customer { name }\n      status\n      captcha\n      decision\n      notJudged\n      judgement { decision { rule } signals { name } }\n    }\n  }\n": types.CheckoutsDocument,
 };
 
 /**
@@ -39,11 +37,7 @@ export function graphql(source: string): unknown;
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n"): (typeof documents)["\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n"];
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Summary judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id orders { checkout { ...Summary } } }\n    ipInfo { ip }\n    signals { name level confidence effect meaning }\n    decision { rule policy }\n  }\n"): (typeof documents)["\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Summary judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id orders { checkout { ...Summary } } }\n    ipInfo { ip }\n    signals { name level confidence effect meaning }\n    decision { rule policy }\n  }\n"];
+export function graphql(source: "\n  query Checkouts {\n    checkouts(first: 100) {\n      startedAt\n      item\n      customer { name }\n      status\n      captcha\n      decision\n      notJudged\n      judgement { decision { rule } signals { name } }\n    }\n  }\n"): (typeof documents)["\n  query Checkouts {\n    checkouts(first: 100) {\n      startedAt\n      item\n      customer { name }\n      status\n      captcha\n      decision\n      notJudged\n      judgement { decision { rule } signals { name } }\n    }\n  }\n"];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};
