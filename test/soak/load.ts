@@ -16,8 +16,6 @@ export interface Job {
   /** Requests a second, sent whatever comes back, and for how long, in ms. Without a rate, as many as 32 clients get answered. */
   readonly rate?: number;
   readonly ms: number;
-  /** Of people: what their pages have from the server; by default, nothing. */
-  readonly ids?: { readonly publicKey: string; readonly captchaId: string };
   /** Of people: do they try once more if the answer asks for it? */
   readonly repeats?: boolean;
   /** Of the bot: where it can make noise at the captcha service. */
@@ -42,7 +40,7 @@ const TICK_MS = 10;
 const SOLVE_MS = 1_000;
 /** Between two noises at the service, in ms. The least is more than the 300 ms between two probes. */
 const NOISE = { least: 500, most: 3_000 };
-const FINGERPRINT = `query Soak($token: String!, $publicKey: ID) { deviceFingerprint(token: $token, publicKey: $publicKey) { __typename } }`;
+const FINGERPRINT = `query Soak($token: String!) { deviceFingerprint(token: $token) { __typename } }`;
 
 const samples: Sample[] = [];
 let underWay = 0;
@@ -106,7 +104,7 @@ async function visitCompany(target: Target): Promise<void> {
 }
 
 /** One person; every second one has a captcha verified, and the others ask about a device. */
-async function visit(target: Target, { repeats = false, ids }: Job): Promise<void> {
+async function visit(target: Target, { repeats = false }: Job): Promise<void> {
   visits += 1;
   const question = visits % 2 === 0 ? 'captcha' : 'fingerprint';
   const body = () => {
@@ -115,9 +113,9 @@ async function visit(target: Target, { repeats = false, ids }: Job): Promise<voi
     return question === 'captcha'
       ? JSON.stringify({
           query: CAPTCHA_MUTATION,
-          variables: { input: { ...solved(proof), captchaId: ids?.captchaId } },
+          variables: { input: solved(proof) },
         })
-      : JSON.stringify({ query: FINGERPRINT, variables: { token: proof, publicKey: ids?.publicKey } });
+      : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
   };
   let answer = await post(target, question, body());
   if (repeats && answer.outcome !== 'data' && /"retryable":true|new challenge/.test(answer.text)) {
