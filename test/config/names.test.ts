@@ -12,19 +12,12 @@ const refusal = (name: string, meant: string) => `${name}: there is no such vari
 describe('a name that is unknown', () => {
   test.each([
     ['MAX_CAPTCHA', 'MAX_CAPTCHAS'],
-    ['Max_Captchas', 'MAX_CAPTCHAS'],
-    ['MAXCAPTCHAS', 'MAX_CAPTCHAS'],
     ['FINGERPRINT_TIMEOUT_MSEC', 'FINGERPRINT_TIMEOUT_MS'],
     ['SHUTDOWN_GRACE', 'SHUTDOWN_GRACE_MS'],
-    ['CAPTHCA_FAIL_OPEN', 'CAPTCHA_FAIL_OPEN'],
     ['FINGERPRINT_URL_EU_FILE', 'FINGERPRINT_URL_EU'],
     ['ROUTER_SECRETS_FIEL', 'ROUTER_SECRETS_FILE'],
-    ['SERVCIES', 'SERVICES'],
     ['PROT', 'PORT'],
     ['ROUTER_SECRET', 'ROUTER_SECRETS'],
-    ['FINGERPRINT_URL_GBL', 'FINGERPRINT_URL_GLB'],
-    ['SANDBX_PORT', 'SANDBOX_PORT'],
-    ['OTEL_TRACES_SAMPLER_ARGS', 'OTEL_TRACES_SAMPLER_ARG'],
   ])('%s refuses the start and names %s', (name, meant) => {
     expect(problemsOf({ ...LIVE, [name]: CANARY })).toEqual([refusal(name, meant)]);
   });
@@ -57,19 +50,13 @@ test('an environment as shells, containers and other software make it refuses no
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 test.each<[string, string, boolean, boolean]>([
   ['OTEL_SDK_DISABLED', 'true', false, false],
-  ['OTEL_SDK_DISABLED', 'TRUE', false, false],
   ['OTEL_SDK_DISABLED', 'yes', true, true],
   ['OTEL_TRACES_EXPORTER', 'none', false, false],
-  ['OTEL_TRACES_EXPORTER', 'otlp', true, false],
-  ['OTEL_TRACES_EXPORTER', 'console', true, true],
   ['OTEL_METRICS_EXPORTER', 'none', true, false],
   ['OTEL_EXPORTER_OTLP_TRACES_COMPRESSION', 'gzip', true, false],
-  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', true, false],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf', true, true],
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://there', true, true],
   ['OTEL_PROPAGATORS', '', true, false],
-  // A setting of 0.3.0.
-  ['MAX_DEPTH', '9', true, true],
 ])('%s=%s: traces are on, and it is named: %s, %s', (name, value, areOn, isNamed) => {
   const env = { ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [name]: value };
   expect([parse(env).otlpEndpoint !== undefined, unusedNames(env, VARIABLES)]).toEqual([areOn, isNamed ? [name] : []]);

@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { freePort } from '../support/ports.ts';
@@ -73,35 +69,6 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** A named pipe, which lets a test be its reader at some times and not at others. */
-function createPipe({ onTestFinished }: Context) {
-  const folder = mkdtempSync(join(tmpdir(), 'device-trust-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'pipe');
-  execFileSync('mkfifo', [path]);
-  const bytes = Buffer.alloc(65_536);
-  /** `mode` decides whether it is a reader only, or keeps the pipe open for a writer that starts later. */
-  const open = (mode = constants.O_RDONLY) => {
-    const descriptor = openSync(path, mode | constants.O_NONBLOCK);
-    let text = '';
-    /** Everything that was read so far. */
-    const read = () => {
-      try {
-        for (let size = readSync(descriptor, bytes); size > 0; size = readSync(descriptor, bytes)) {
-          text += bytes.toString('latin1', 0, size);
-        }
-      } catch (error) {
-        if (Object(error).code !== 'EAGAIN') throw error;
-      }
-      return text;
-    };
-    return { read, close: () => closeSync(descriptor) };
-  };
-  return { path, open };
-}
-
-const operationsIn = (log: string) => log.match(/"msg":"operation"/g)?.length ?? 0;
-
 test('when the readers of both have ended, requests are answered and a stop drains', async (context) => {
   const server = await startRedirected(context, '> >(true) 2> >(true)');
   for (let round = 0; round < 4; round += 1) {
@@ -117,20 +84,6 @@ test('when both are closed, requests are answered, and a crash still ends it wit
   await server.ask(50);
   await sleep(150);
   expect(await server.child.end('SIGUSR2')).toBe(1);
-});
-
-test('when nobody reads their pipes, at most 1 MiB of lines waits, and the others are counted', async (context) => {
-  const pipe = createPipe(context);
-  const end = pipe.open(constants.O_RDWR);
-  context.onTestFinished(end.close);
-  const server = await startRedirected(context, `> ${pipe.path} 2> ${pipe.path}`);
-  await server.ask(3_300);
-  await expect.poll(server.dropped).toBeGreaterThan(500);
-  // All lines but `ready` are operations, and each was either written or counted.
-  await expect.poll(async () => operationsIn(end.read()) + (await server.dropped())).toBe(3_300);
-  // What waited, and what the pipe and the last batch held.
-  expect(end.read().length).toBeLessThan(1.2 * 1_024 * 1_024);
-  expect(await server.child.end('SIGTERM')).toBe(0);
 });
 
 test('when the disk is full, requests are answered, and every line is counted', async (context) => {

@@ -27,8 +27,6 @@ export interface Router {
   readonly pastEdge?: string;
   /** Everything that it has logged. */
   readonly logged: () => string;
-  /** Its processes, with that of its edge; none if it runs in this one. */
-  readonly pids?: readonly number[];
   stop(): Promise<void>;
 }
 
@@ -98,7 +96,7 @@ async function run(
     })
       .then((answer) => answer.ok)
       .catch(() => false);
-    if (isUp) return { url, logged, pids: running.pid === undefined ? [] : [running.pid], stop };
+    if (isUp) return { url, logged, stop };
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   await stop();
@@ -118,9 +116,8 @@ async function startEdge({ login }: Graph, router: Router, edgeSecret: string): 
     },
     url: `http://127.0.0.1:${port}${new URL(router.url).pathname}`,
   });
-  const pids = [...(router.pids ?? []), ...(edge.pids ?? [])];
   const logged = () => router.logged() + edge.logged();
-  return { ...edge, pastEdge: router.url, pids, logged, stop: () => edge.stop().then(router.stop) };
+  return { ...edge, pastEdge: router.url, logged, stop: () => edge.stop().then(router.stop) };
 }
 
 /** The secret and the addresses of a graph with changes, and a free port. */

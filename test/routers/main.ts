@@ -9,13 +9,11 @@ import { HAPROXY, ROUTERS } from './columns.ts';
 const missing = [HAPROXY, ...ROUTERS.flatMap(({ program }) => program ?? [])].filter((program) => !find(program));
 for (const program of missing) process.stderr.write(`${hint(program)}\n`);
 const hasRouter = ROUTERS.some(({ program }) => program && find(program));
-const isLoad = process.argv[2] === 'load';
 const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/routers/vitest.config.ts'];
-const words = isLoad ? ['test/routers/load.ts'] : [...vitest, ...process.argv.slice(2)];
 if (!hasRouter) process.exitCode = 1;
 else
   process.exitCode =
-    spawnSync(process.execPath, words, {
+    spawnSync(process.execPath, [...vitest, ...process.argv.slice(2)], {
       cwd: ROOT,
       stdio: 'inherit',
       env: { ...process.env, WITH_ROUTERS: '1' },

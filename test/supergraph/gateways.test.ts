@@ -1,6 +1,6 @@
 import { describeGateways } from './gateway-promises.ts';
 import { HIVE_GATEWAYS } from './test-gateways.ts';
 
-/** Through Hive Gateway; `test/on-demand/` has Apollo Gateway. */
+/** Through Hive Gateway. */
 
 describeGateways(HIVE_GATEWAYS);
