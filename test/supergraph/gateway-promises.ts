@@ -1,8 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { composeShopVariant } from './compose.ts';
-import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
-import { orderInput, orderOutcome } from './orders-client.ts';
 import { CLAIMED_SCOPE, type Gateway } from './test-gateways.ts';
 import { SECRETS } from './test-secrets.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
@@ -21,13 +19,6 @@ beforeEach(async () => {
 const SESSIONS_OF = `query ($user: ID!) {
   user(id: $user) { name sessions { id deviceFingerprint { requestId clientType } } }
 }`;
-const DESK = `{ checkouts(first: 2) {
-  order { id } captcha decision customer { name } judgement { subject signals { code } device { orders { id } } }
-} }`;
-const VERIFY = `mutation ($captcha: ValidateCaptchaInput!) {
-  validateCaptcha(input: $captcha) { __typename proceed attestation }
-}`;
-
 /** The error of each session's fingerprint. The path of an error is longer with some gateways. */
 function errorsBySession(errors: GraphqlAnswer['errors'] = []) {
   return Object.fromEntries(
@@ -45,30 +36,6 @@ export function describeGateways(gateways: readonly Gateway[]): void {
     const shop = await startGateway(shopVariant);
     afterAll(() => Promise.all([gateway.stop(), shop.stop()]));
     const query = (document: string, variables = {}) => ask(gateway.url, document, variables, CLAIMED_SCOPE);
-
-    test('one question crosses all three subgraphs and comes back, with judgements that make no event', async () => {
-      const { data, errors, text } = await query(CROSS_SUBGRAPH_QUERY);
-      expect(errors).toBeUndefined();
-      expect(data.user.name).toBe('Ada');
-      expect(data.user.orders[0]).toEqual({
-        id: 'order-1',
-        item: 'Kettle',
-        judgement: {
-          clientType: 'ANDROID',
-          signals: [{ code: 'EMULATOR', level: 'HIGH', confidence: 0.95, effect: 'RISK' }],
-          device: {
-            orders: [
-              { id: 'order-1', item: 'Kettle', customer: { name: 'Ada' } },
-              { id: 'order-3', item: 'Gift card', customer: { name: 'Grace' } },
-              { id: 'order-4', item: 'Gift card', customer: { name: 'Mallory' } },
-            ],
-          },
-        },
-      });
-      expect(data.user.orders[1].judgement).toMatchObject({ clientType: 'IOS', signals: [] });
-      expect(supergraph.asked).toEqual([]);
-      expect(text).not.toContain('sandbox:');
-    });
 
     test('references that cannot be judged are null with a code, and their neighbours whole', async () => {
       const { data, errors, text } = await query(SESSIONS_OF, { user: 'user-3' });
@@ -132,28 +99,6 @@ export function describeGateways(gateways: readonly Gateway[]): void {
       expect(data ?? null).toBeNull();
       expect(errors?.[0]?.message).toMatch(/^Cannot query field "(user|judgement|checkouts|decision)"/);
       expect(supergraph.events()).toBe(events);
-    });
-
-    test('a challenged person has an order after one captcha, and the desk shows both without another event', async () => {
-      const input = orderInput({ deviceToken: 'sandbox:ios:VPN_ENABLED,CLOUD_PHONE' });
-      const { audience, action } = await orderOutcome(shop.url, input);
-      const captcha = { ...(await supergraph.solve()), audience, action };
-      const { data: verified } = await ask(shop.url, VERIFY, { captcha });
-      const { attestation } = verified.validateCaptcha;
-      const { order } = await orderOutcome(shop.url, { ...input, attestation });
-      expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
-      const { data, errors } = await query(DESK);
-      expect(errors).toBeUndefined();
-      const signals = [{ code: 'VPN_ENABLED' }, { code: 'CLOUD_PHONE' }];
-      const judgement = { subject: 'user-1', signals, device: { orders: expect.arrayContaining([{ id: order?.id }]) } };
-      const bought = {
-        order: { id: order?.id },
-        captcha: 'VERIFIED',
-        decision: 'CHALLENGE',
-        customer: { name: 'Ada' },
-      };
-      expect(data.checkouts[0]).toEqual({ ...bought, judgement });
-      expect(supergraph.events()).toBe(1);
     });
   });
 }
