@@ -17,7 +17,7 @@ describe('SERVICES', () => {
   const services = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ name: `s${index}`, secret: `${SECRET}-${index}` }));
 
-  test('is a list of names, secrets and scopes, and a service without scopes has none', () => {
+  test('SERVICES is a list of names, secrets and scopes, and a service without scopes has none', () => {
     const entries = [
       SERVICE,
       { name: '0-longest'.padEnd(64, 'x'), secret: 'x'.repeat(256) },
@@ -28,7 +28,7 @@ describe('SERVICES', () => {
     expect(parse({ ...ENV, SERVICES: JSON.stringify(services(64)) }).services).toHaveLength(64);
   });
 
-  test('has a name twice while its secret is rotated, with the same scopes in any order', () => {
+  test('SERVICES has a name twice while its secret is rotated, with the same scopes in any order', () => {
     const entries = [
       { ...SERVICE, scopes: ['risk:read'] },
       { ...SERVICE, scopes: ['risk:read', 'risk:read'], secret: SECRET },
@@ -60,7 +60,7 @@ describe('SERVICES', () => {
       [...second({ name: 'orders', secret: SERVICE.secret }), { name: 'Router', secret: 'short', note: CANARY }],
       `2.name: ${NAME}; 2.secret: ${SIZE}; 2: expected no unknown key "note"; expected no two entries with the same secret`,
     ],
-  ])('refuses %s, without showing it', (_what, value, mistakes) => {
+  ])('SERVICES refuses %s, without showing it', (_what, value, mistakes) => {
     expect(problemsOf({ ...ENV, SERVICES: JSON.stringify(value) })).toEqual([
       `SERVICES: expected ${EXPECTED}, but got a wrong value (${mistakes}).`,
     ]);
@@ -76,7 +76,7 @@ describe('TRUSTED_HEADERS', () => {
   const ja4 = (changes: object) => ({ metadata: { ja4: { header: 'x-ja4', ...changes } } });
   const read = (value: unknown) => parse({ ...ENV, TRUSTED_HEADERS: JSON.stringify(value) }).trustedHeaders;
 
-  test('names one header or both, and their case does not matter', () => {
+  test('TRUSTED_HEADERS names one header or both, and their case does not matter', () => {
     expect(read({ subject: 'X-User-Id', scopes: 'x-user-scopes' })).toEqual({
       subject: 'x-user-id',
       scopes: 'x-user-scopes',
@@ -85,7 +85,7 @@ describe('TRUSTED_HEADERS', () => {
     expect(parse(ENV).trustedHeaders).toBeUndefined();
   });
 
-  test('can carry every documented key of the metadata, and an address of either kind', () => {
+  test('TRUSTED_HEADERS can carry every documented key of the metadata, and an address of either kind', () => {
     const keys = documentedKeys.map(({ graphql }) => graphql);
     const metadata = Object.fromEntries(keys.map((key) => [key, { header: `x-${key}`, from: 'header-or-argument' }]));
     expect(Object.keys(read({ metadata })?.metadata ?? {}).sort()).toEqual([...keys].sort());
@@ -97,7 +97,7 @@ describe('TRUSTED_HEADERS', () => {
     ...'authorization Router-Authorization cookie proxy-authorization connection keep-alive'.split(' '),
     ...'proxy-authenticate te trailer transfer-encoding upgrade'.split(' '),
     ...['x user', 'x-user:', 'x-üser', 'x-user\n', '', 'x'.repeat(65)],
-  ])('refuses the header %j', (name) => {
+  ])('TRUSTED_HEADERS refuses the header %j', (name) => {
     expect(problemsOf({ ...ENV, TRUSTED_HEADERS: JSON.stringify({ scopes: name }) })).toEqual([
       `TRUSTED_HEADERS: expected ${EXPECTED}, but got a wrong value (scopes: ${HEADER}).`,
     ]);
@@ -124,7 +124,7 @@ describe('TRUSTED_HEADERS', () => {
     ['a port that is no boolean', ip({ port: 1 }), 'metadata.ipAddr.port: expected true or false'],
     ['another source', ja4({ from: 'argument' }), 'metadata.ja4.from: expected header or header-or-argument'],
     ['an address of either kind beside one of one kind', { metadata: { ipAddr: X, ipAddrV6: X } }, EITHER],
-  ])('refuses %s', (_what, value, mistakes) => {
+  ])('TRUSTED_HEADERS refuses %s', (_what, value, mistakes) => {
     expect(problemsOf({ ...ENV, TRUSTED_HEADERS: JSON.stringify(value) })).toEqual([
       `TRUSTED_HEADERS: expected ${EXPECTED}, but got a wrong value (${mistakes}).`,
     ]);

@@ -91,7 +91,7 @@ test.each<[string, string, string]>([
 });
 
 describe('together', () => {
-  test('each needs the other', () => {
+  test('ATTESTATION and ATTESTATION_KEYS need each other', () => {
     const sentence = 'ATTESTATION: expected ATTESTATION_KEYS as well, or neither, but got one of them.';
     expect(problemsOf({ ...NAMING, ATTESTATION: settings() })).toEqual([sentence]);
     expect(problemsOf({ ...NAMING, ATTESTATION_KEYS: KEYS })).toEqual([sentence]);
@@ -138,7 +138,7 @@ describe('keys as other tools write them (RFC 7517, section 4): what they add is
   const attesting = (changes: object) => both(settings(), JSON.stringify([{ ...KEY, ...changes }]));
   const sealed = (changes: object) => ({ ...LIVE, SEALING_KEYS: JSON.stringify([{ ...sealing, ...changes }]) });
 
-  test('by Web Cryptography', async () => {
+  test('keys as Web Cryptography writes them are accepted', async () => {
     const { privateKey } = await subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify']);
     const signs = await subtle.exportKey('jwk', privateKey);
     expect(signs).toMatchObject({ ext: true, key_ops: ['sign'] });

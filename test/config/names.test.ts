@@ -22,7 +22,7 @@ describe('a name that is unknown', () => {
     expect(problemsOf({ ...LIVE, [name]: CANARY })).toEqual([refusal(name, meant)]);
   });
 
-  test('is reported in the sandbox as well, and each one has its sentence', () => {
+  test('an unknown name is reported in the sandbox as well, and each one has its sentence', () => {
     expect(problemsOf({ UPSTREAM_MODE: 'sandbox', MAX_CAPTCHA: '1', LOG_LEVL: 'info' })).toEqual([
       refusal('MAX_CAPTCHA', 'MAX_CAPTCHAS'),
       refusal('LOG_LEVL', 'LOG_LEVEL'),

@@ -47,7 +47,7 @@ describe('NAME_FILE', () => {
   const EXPECTED =
     'FINGERPRINT_APPLICATIONS: expected a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys, but got ';
 
-  test('holds the value, whose last line may end', () => {
+  test('NAME_FILE holds the value, whose last line may end', () => {
     const { CAPTCHA_CONFIGURATIONS: _, ...others } = rest;
     const files = { [path]: `${APPLICATIONS}\n`, '/run/captcha': CAPTCHAS };
     const names = { FINGERPRINT_APPLICATIONS_FILE: path, CAPTCHA_CONFIGURATIONS_FILE: '/run/captcha' };
@@ -58,7 +58,7 @@ describe('NAME_FILE', () => {
     );
   });
 
-  test('that cannot be read is reported without its path', () => {
+  test('NAME_FILE that cannot be read is reported without its path', () => {
     expect(problemsOf(env)).toEqual([
       expect.stringMatching(
         /^FINGERPRINT_APPLICATIONS_FILE: expected a readable file with .*, but got a path that cannot be read\.$/,
@@ -66,7 +66,7 @@ describe('NAME_FILE', () => {
     ]);
   });
 
-  test('beside NAME is one too many', () => {
+  test('NAME_FILE beside NAME is refused', () => {
     const both = { ...LIVE, FINGERPRINT_APPLICATIONS_FILE: path };
     expect(problemsOf(both, { [path]: FINGERPRINT_APPLICATIONS })).toEqual([
       'FINGERPRINT_APPLICATIONS: expected either it or FINGERPRINT_APPLICATIONS_FILE, but got both.',
@@ -76,11 +76,11 @@ describe('NAME_FILE', () => {
   test.each([
     ['is malformed', `[{"secret":"${CANARY}"`],
     ['is empty', ''],
-  ])('that %s is reported without its content', (_what, text) => {
+  ])('NAME_FILE that %s is reported without its content', (_what, text) => {
     expect(problemsOf(env, { [path]: text })).toEqual([`${EXPECTED}a wrong value (it is not JSON).`]);
   });
 
-  test('that holds the value itself instead of a path, by mistake, does not show it', () => {
+  test('NAME_FILE that holds the value itself instead of a path, by mistake, does not show it', () => {
     const mistaken = { ...rest, FINGERPRINT_APPLICATIONS_FILE: JSON.stringify([{ ...APPLICATION, secret: CANARY }]) };
     expect(problemsOf(mistaken)).toEqual([expect.stringContaining('FINGERPRINT_APPLICATIONS_FILE: expected ')]);
     expect(problemsOf(mistaken).join()).not.toContain(CANARY);

@@ -122,12 +122,12 @@ describe('each region in use needs an address', () => {
     expect(problemsOf({ ...env, [address]: 'https://there.test' })).toEqual([]);
   });
 
-  test('and one that several entries need is reported once', () => {
+  test('a missing address of a region that several entries need is reported once', () => {
     const rows = ['1', '2', '3'].map((publicKey) => ({ ...APPLICATION, publicKey, region: 'NA' }));
     expect(problemsOf({ ...LIVE, FINGERPRINT_APPLICATIONS: JSON.stringify(rows) })).toHaveLength(1);
   });
 
-  test('one that is set and wrong is reported as wrong, and not as missing too', () => {
+  test('a wrong address of a region is reported as wrong, and not as missing too', () => {
     expect(problemsOf({ ...LIVE, FINGERPRINT_URL_GLB: 'ftp://fp.test' })).toHaveLength(1);
   });
 });
@@ -154,7 +154,7 @@ test('the two ports have to differ, also from each other’s default, unless the
 });
 
 describe('a store of quotas', () => {
-  test('needs a quota to count', () => {
+  test('a store of quotas needs a quota to count', () => {
     expect(problemsOf({ ...LIVE, QUOTA_STORE_URL: 'redis://store.test' })).toEqual([
       'QUOTA_STORE_URL: expected FINGERPRINT_QUOTA or CAPTCHA_QUOTA as well, but got neither.',
     ]);
@@ -165,13 +165,13 @@ describe('a store of quotas', () => {
     'redis://store.test:6379/0',
     'rediss://user:password@store.test:6380/15',
     'redis://:password@10.0.0.1',
-  ])('can be at %s', (quotaStoreUrl) => {
+  ])('a store of quotas can be at %s', (quotaStoreUrl) => {
     const env = { ...LIVE, CAPTCHA_QUOTA: '{"perDay":1}', QUOTA_STORE_URL: quotaStoreUrl };
     expect(parse(env)).toMatchObject({ quotaStoreUrl });
   });
 
   test.each([`http://:${CANARY}@store.test`, CANARY, `redis://`, `redis://store.test/0?password=${CANARY}`])(
-    'cannot be at %s, which is not shown',
+    'a store of quotas cannot be at %s, which is not shown',
     (text) => {
       const [problem = '', ...others] = problemsOf({ ...LIVE, CAPTCHA_QUOTA: '{"perDay":1}', QUOTA_STORE_URL: text });
       expect(others).toEqual([]);
@@ -215,7 +215,7 @@ describe('what the documentation shows in place of values of your own', () => {
       expect(problemsOf({ ...env, [name]: text })).toEqual([refusal(name, own)]);
     });
 
-    test('that is public is no secret: the public key of an application, or a captcha id', () => {
+    test('a public key or a captcha id is refused as a secret', () => {
       const env = {
         ...LIVE,
         FINGERPRINT_APPLICATIONS: application({ secret: 'pk_shop' }),
@@ -233,7 +233,7 @@ describe('what the documentation shows in place of values of your own', () => {
       ]);
     });
 
-    test('is named by its place, in which a key that may be a secret is not shown', () => {
+    test('a placeholder in live mode is named by its place, in which a key that may be a secret is not shown', () => {
       const keys = (key: string) => JSON.stringify([{ [key]: 'change-me' }]);
       const refused = (place: string) => refusal('FINGERPRINT_APPLICATIONS', `a value of your own at ${place}`);
       const lastProblem = (text: string) => problemsOf({ ...LIVE, FINGERPRINT_APPLICATIONS: text }).at(-1);
@@ -242,7 +242,7 @@ describe('what the documentation shows in place of values of your own', () => {
         expect(lastProblem(keys(key))).toBe(refused('0.(unknown key)'));
     });
 
-    test('is found beside other mistakes in the same value', () => {
+    test('a placeholder in live mode is found beside other mistakes in the same value', () => {
       const text = application({ secret: 'change-me', region: 'MARS' });
       expect(problemsOf({ ...LIVE, FINGERPRINT_APPLICATIONS: text })).toEqual([
         expect.stringContaining('(1.region: expected GLB, NA or EU)'),
@@ -281,7 +281,7 @@ describe('what the documentation shows in place of values of your own', () => {
       expect(problemsOf(env).map((problem) => problem.split(':', 1).join())).toEqual(names);
     });
 
-    test('is each that a page or a file shows', () => {
+    test('each secret that a page or a file shows is refused as a placeholder', () => {
       const pages = ['README.md', 'deploy/README.md', 'deploy/compose.yaml'];
       const text = pages.map((path) => readFileSync(join(ROOT, path), 'utf8')).join();
       const shown = [
