@@ -39,7 +39,7 @@ describe.concurrent('an outage that is bought', () => {
     ['a 503', unavailable],
     ['silence', hang],
   ])(
-    "by a flood for which our address is banned with %s: the people's rate, until it ends",
+    'a flood for which our address is banned with %s buys no more than the rate of the people, until it ends',
     async ([, ban], context) => {
       const { upstream, app } = await start(context, 600);
       await verifyPeople(app, 8);
@@ -57,7 +57,7 @@ describe.concurrent('an outage that is bought', () => {
   test.for<[string, number]>([
     ['half', 4],
     ['a quarter', 8],
-  ])('while %s of the answers are 503 and nobody else comes: at most 50 in 20 s', async ([, of], context) => {
+  ])('a bot alone gets at most 50 captchas in 20 s while %s of the answers are 503', async ([, of], context) => {
     const { upstream, app } = await start(context);
     const fails = () => {
       let answers = 0;
@@ -168,7 +168,7 @@ describe.concurrent('an outage that only we see', () => {
     ['a used value', exception('-50301', 'not proof')],
     ['a challenge of a wrong risk type', exception('-50001', 'illegal risk_type')],
     ['a lot number that the service reads in another way', JSON.stringify({ ...FAIL, reason: 'illegal sign_token' })],
-  ])('for the same reason ends although %s is the real call of the second', async ([, body], context) => {
+  ])('an outage that only we see ends although %s is the real call of the second', async ([, body], context) => {
     const { upstream, app } = await start(context);
     upstream.behave(spoils(reset), unavailable);
     await untilDown(app, () => verify(app, SPOILED));

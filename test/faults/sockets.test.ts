@@ -54,7 +54,7 @@ const about = (id: string) => ({ device: { id } });
 const SOONER = { timeout: 9_000 };
 
 describe('one answer is never taken for another', () => {
-  test('if there are two to one request', async () => {
+  test('two answers to one request: the second is never taken for that of another', async () => {
     const { upstream, app } = await start((exchange) => {
       // Written at once, so that both arrive in one piece.
       exchange.socket.cork();
@@ -66,7 +66,7 @@ describe('one answer is never taken for another', () => {
     expect(upstream.requests).toBe(2);
   });
 
-  test('if one comes after the deadline', async () => {
+  test('an answer after the deadline is never taken for that of another request', async () => {
     const held: RawRequest[] = [];
     const { upstream, app } = await start((exchange) => {
       if (exchange.nth === 1) held.push(exchange);

@@ -29,7 +29,7 @@ const probesOf = async (app: TestApp, result: string) =>
   (await readMetrics(app)).value('device_trust_upstream_probes_total', { service: 'captcha', region: 'GLB', result });
 
 describe('a deadline that passes while the process was busy', () => {
-  test('is OVERLOADED, and not a captcha that proceeds', async () => {
+  test('a deadline that passes while the process was busy is OVERLOADED, and not a captcha that proceeds', async () => {
     const { upstream, app } = await start(hang);
     const asked = [askTimed(app, CAPTCHA), askTimed(app, FINGERPRINT)] as const;
     await expect.poll(() => upstream.requests).toBe(2);
@@ -38,7 +38,7 @@ describe('a deadline that passes while the process was busy', () => {
     expectOverloaded(FINGERPRINT, await asked[1]);
   });
 
-  test('does not count if the answer has arrived meanwhile', async () => {
+  test('a deadline that passes while the process was busy does not count if the answer has arrived meanwhile', async () => {
     const { upstream, app } = await start(hang);
     const held = upstream.hold();
     const captcha = verify(app);
@@ -49,7 +49,7 @@ describe('a deadline that passes while the process was busy', () => {
     expect(await captcha).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
   });
 
-  test('is no failure of a probe whose answer has arrived meanwhile', async () => {
+  test('a deadline that passes while the process was busy is no failure of a probe whose answer has arrived meanwhile', async () => {
     const { upstream, app } = await start(hang);
     const held: RawRequest[] = [];
     upstream.behave(unavailable, (probe) => void held.push(probe));
