@@ -64,7 +64,7 @@ describe('within one operation', () => {
 });
 
 describe('entity references', () => {
-  test('may name a token alone, or a token and an application, in any mixture', async () => {
+  test('entity references may name a token alone, or a token and an application, in any mixture', async () => {
     const { data } = await entities([
       { ...TYPE, token: 'sandbox:web' },
       { ...TYPE, token: 'sandbox:web', publicKey: 'pk_sandbox_glb' },
