@@ -169,7 +169,7 @@ describe('the cost of an operation', () => {
       1 + 1 + 1 + 3 * 2,
       '{ deviceFingerprint(token: "t") { ... on _Entity { __typename } ... on DeviceFingerprintRejected { errors { field } } } }',
     ],
-  ])('is %i for %s', (cost, document) => {
+  ])('the cost of an operation is %i for %s', (cost, document) => {
     expect(of(document)).toMatchObject({ fixed: cost, variables: [] });
   });
 
@@ -187,7 +187,7 @@ describe('the cost of an operation', () => {
     expect(isWithin(cost, variables, { maxCost: total, maxRepresentations: 1 })).toBe(false);
   });
 
-  test('counts an object as four values, unless it is a reference', () => {
+  test('the cost of variables counts an object as four values, unless it is a reference', () => {
     const cost = of('query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }');
     // The field, two for each reference, the list, and the references with what is in them.
     const total = 1 + 2 * 2 + 1 + (1 + 4) + (1 + 2);
@@ -196,13 +196,13 @@ describe('the cost of an operation', () => {
     expect(isWithin(cost, variables, { maxCost: total - 1, maxRepresentations: 2 })).toBe(false);
   });
 
-  test('counts a value that the document gives by default', () => {
+  test('the cost of variables counts a value that the document gives by default', () => {
     const cost = of('query ($r: [_Any!]! = ["a", "b", "c"]) { _entities(representations: $r) { __typename } }');
     expect(isWithin(cost, {}, { maxCost: 1_000, maxRepresentations: 3 })).toBe(true);
     expect(isWithin(cost, {}, { maxCost: 1_000, maxRepresentations: 2 })).toBe(false);
   });
 
-  test('of the largest request that should pass is just within the default', () => {
+  test('the cost of the largest request that should pass is just within the default', () => {
     // As long as 1,000 references can be in 128 KiB.
     const longest = { __typename: 'DeviceFingerprint', token: 'x'.repeat(60), publicKey: 'x'.repeat(16) };
     const variables = { representations: Array(1_000).fill(longest) };
@@ -211,7 +211,7 @@ describe('the cost of an operation', () => {
     expect(isWithin(of(ENTITIES_QUERY), variables, { ...DEFAULTS, maxCost: 0.9 * DEFAULTS.maxCost })).toBe(false);
   });
 
-  test('takes any depth of a value', () => {
+  test('the cost of variables takes any depth of a value', () => {
     expect(sizeOf(JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`), 16)).toBe(60_000);
   });
 });

@@ -167,7 +167,7 @@ describe('a document', () => {
     ['64 KiB', 200, ofBytes('x', 65_536)],
     ['64 KiB and a byte', 400, ofBytes('x', 65_537)],
     ['64 KiB and a byte in longer characters', 400, ofBytes('é', 65_537)],
-  ])('of %s: status %i', async (_what, status, document) => {
+  ])('a document of %s: status %i', async (_what, status, document) => {
     const answer = await ask(app.graphqlUrl, document);
     expect(answer.status).toBe(status);
     if (status === 400) expectCallersFault(answer, 'GRAPHQL_PARSE_FAILED');
@@ -186,7 +186,7 @@ describe('a document', () => {
 });
 
 describe('errors have the order of the fields', () => {
-  test('in the data, and in the document below a field that became null, whichever happened first', () => {
+  test('errors have the order of the fields in the data, and of the document below a field that became null, whichever happened first', () => {
     const data = { z: null, list: [null, { b: null, a: null }, { j: null }], a: null };
     const located = (line: number, ...path: (string | number)[]) => ({
       message: '',
@@ -208,7 +208,7 @@ describe('errors have the order of the fields', () => {
       expect(inOrder([...errors.slice(at), ...errors.slice(0, at)], data)).toEqual(errors);
   });
 
-  test('in an answer', async () => {
+  test('errors have the order of the fields in an answer', async () => {
     const failing = (name: string) => `${name}: deviceFingerprint(token: "x", publicKey: "nothing") { __typename }`;
     const { errors } = await ask(app.graphqlUrl, `{ ${['z', 'b', 'x', 'a'].map(failing).join(' ')} }`);
     expect(errors?.map(({ path }) => path)).toEqual([['z'], ['b'], ['x'], ['a']]);

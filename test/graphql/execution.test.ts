@@ -184,7 +184,7 @@ beforeEach(() => {
 
 const reference = (token: string, __typename = 'DeviceFingerprint') => ({ __typename, token });
 describe('five times the same question', () => {
-  test('with another name each time, and other variables', async () => {
+  test('the same question with another name each time, and other variables, is answered five times', async () => {
     const document = 'query A($t: String!) { deviceFingerprint(token: $t) { __typename } } query B { __typename }';
     for (const time of TIMES) {
       const body = (operationName?: string) =>
@@ -197,7 +197,7 @@ describe('five times the same question', () => {
     }
   });
 
-  test('with the hash of a persisted query', async () => {
+  test('the same question with the hash of a persisted query is refused five times', async () => {
     const query = 'query Known { __typename }';
     for (const _ of TIMES) {
       expect((await post(app.graphqlUrl, JSON.stringify({ query, operationName: null }))).errors).toBeUndefined();

@@ -116,7 +116,7 @@ describe('the fixtures', () => {
   };
   for (const data of answers) visit('validateCaptcha' in data ? 'Mutation' : 'Query', data);
 
-  test('have every value of an enum, and every field with a value and, where it is nullable, with null', () => {
+  test('the fixtures have every value of an enum, and every field with a value and, where it is nullable, with null', () => {
     const coordinates = types.flatMap((type) => {
       if (isEnumType(type)) return type.getValues().map(({ name }) => `${type.name}.${name}`);
       return Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) => {
@@ -127,7 +127,7 @@ describe('the fixtures', () => {
     expect(coordinates.filter((one) => !seen.has(one))).toEqual(NEVER);
   });
 
-  test('have every code of an error, except that of a request whose client is gone', () => {
+  test('the fixtures have every code of an error, except that of a request whose client is gone', () => {
     const codes = fixtures.flatMap(([, , { errors = [] }]) => errors.map(({ extensions }) => extensions.code));
     const expected = Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'CANCELLED');
     expect([...new Set(codes)].sort()).toEqual(expected.sort());

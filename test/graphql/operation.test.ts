@@ -22,12 +22,12 @@ function add(to: Execution, source: string): KnownOperation {
 }
 
 describe('a document', () => {
-  test('stays as it is when Apollo Server takes it in again, as for a trace', () => {
+  test('a document stays as it is when Apollo Server takes it in again, as for a trace', () => {
     const known = started();
     expect(add(known, '{ __typename }')).toBe(add(known, '{ __typename }'));
   });
 
-  test('is compiled after its third answer, one in each turn of the event loop, and at most 50 wait', async () => {
+  test('a document is compiled after its third answer, one in each turn of the event loop, and at most 50 wait', async () => {
     const known = started();
     // Nothing that these select asks for its context.
     const context: RequestContext = Object.create(RequestContext.prototype);
@@ -45,7 +45,7 @@ describe('a document', () => {
     await expect.poll(compiled).toBe(51);
   });
 
-  test('is not compiled if graphql-js could answer it otherwise', () => {
+  test('a document is not compiled if graphql-js could answer it otherwise', () => {
     for (const [source, isCompiled] of [
       ['query ($t: String!) { deviceFingerprint(token: $t) { __typename } }', true],
       ['{ a: __typename b: __typename }', false],

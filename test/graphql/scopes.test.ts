@@ -112,7 +112,7 @@ describe('references', () => {
   const representations = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ __typename: 'DeviceFingerprint', token: `t${at % 50}` }));
 
-  test('are whole apart from these fields', async () => {
+  test('references without the scope are whole apart from the fields with the tag', async () => {
     const answer = await ask(ENTITIES_QUERY, WITHOUT, { representations: representations(2) });
     expect(codesOf(answer)).toEqual(
       [0, 1].flatMap((at) => ['device', 'ipInfo', 'signals'].map((name) => [`_entities.${at}.${name}`, FORBIDDEN])),

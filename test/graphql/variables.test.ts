@@ -90,7 +90,7 @@ test.each<[...Row, query: string]>([
 );
 
 describe('many mistakes', () => {
-  test('are named together', async () => {
+  test('many mistakes in variables are named together', async () => {
     const [phone, email, token] = CANARIES;
     const wrong = { lotNumber: [token], captchaOutput: { email }, passToken: 5, genTime: Number(phone) };
     const answer = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: wrong });
