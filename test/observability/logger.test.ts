@@ -62,7 +62,7 @@ describe('the line of an operation', () => {
     outcomes: { DeviceFingerprint: 1 },
   }));
 
-  test('is the same byte for byte, and has allowed fields alone', () => {
+  test('the line of an operation is the same byte for byte, and has allowed fields alone', () => {
     fc.assert(
       fc.property(line, (fields) => {
         const { log, lines } = startLog('info');
@@ -92,7 +92,7 @@ describe('the limit of warnings for one cause', () => {
     return lines.map((line) => JSON.parse(line));
   }
 
-  test('is ten lines in each window, and one that counts the rest', () => {
+  test('the limit of warnings for one cause is ten lines in each window, and one that counts the rest', () => {
     const limit = new RepeatLimit();
     const warn = (log: Logger) => {
       // A caller can choose parts of other fields. They make no further causes, but the first lines show them.
@@ -114,7 +114,7 @@ describe('the limit of warnings for one cause', () => {
       ]);
   });
 
-  test('hides no failure of another field', () => {
+  test('the limit of warnings for one cause hides no failure of another field', () => {
     const lines = written((log) => {
       for (const internal of times(50, String)) log.warn({ internal, field: 'deviceFingerprint' }, 'a line');
       log.warn({ internal: 'of a captcha', field: 'validateCaptcha' }, 'a line');
@@ -123,7 +123,7 @@ describe('the limit of warnings for one cause', () => {
     expect(lines.at(-1)).toMatchObject({ field: 'deviceFingerprint', leftOut: 40 });
   });
 
-  test('leaves out no error, however many lines there are', () => {
+  test('the limit of warnings for one cause leaves out no error, however many lines there are', () => {
     const lines = written((log) => {
       for (const internal of times(250, String)) log.warn({ internal }, 'a line');
       for (const internal of times(50, String)) log.error({ internal }, 'a line');

@@ -60,7 +60,7 @@ describe('a caller causes no warning', () => {
     ['references of another type', entities([{ __typename: 'User' }, {}])],
     ['a reference with a made-up token', entities([{ ...DEVICE, token: 'made-up' }])],
     ['more references than a request may have', entities(times(1_001, () => DEVICE))],
-  ])('by sending %s', async (_what, body) => {
+  ])('a caller causes no warning by sending %s', async (_what, body) => {
     const { operations, warnings } = await linesDuring(sandboxed, () => send(sandboxed, body, AS_ROUTER));
     expect([operations.length, warnings]).toEqual([1, []]);
   });
@@ -71,7 +71,7 @@ describe('a caller causes no warning', () => {
     ['nested inline fragments', (levels: number) => `{ ${'...{'.repeat(levels)}a${'}'.repeat(levels)} }`],
     ['nested list values', (levels: number) => `{ a(b: ${'['.repeat(levels)}1${']'.repeat(levels)}) }`],
     ['nested list types', (levels: number) => `query ($a: ${'['.repeat(levels)}Int${']'.repeat(levels)}) { a }`],
-  ])('by sending as many %s as a document may have', async (_what, documentOf) => {
+  ])('a caller causes no warning by sending as many %s as a document may have', async (_what, documentOf) => {
     for (const tokensEach of [8, 4, 2]) {
       const query = documentOf(Math.floor(2_000 / tokensEach) - 10);
       const { warnings } = await linesDuring(sandboxed, async () =>
@@ -81,7 +81,7 @@ describe('a caller causes no warning', () => {
     }
   });
 
-  test('by disconnecting in the middle of a request', async () => {
+  test('a caller causes no warning by disconnecting in the middle of a request', async () => {
     const app = await startSandboxed();
     const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
     const rests = ['content-length: 99\r\n\r\n{"q', 'transfer-encoding: chunked\r\n\r\n3\r\n{"q\r\n', 'a: b'];
@@ -107,7 +107,7 @@ describe('a warning is logged', () => {
     ['a refused application', [401, '{"code":401}'], { code: 'UPSTREAM_REJECTED', field: 'deviceFingerprint' }],
     ['a response that is not as documented', [200, '{}'], { code: 'UPSTREAM_PROTOCOL_ERROR' }],
     ['an upstream that fails', [503, ''], { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 503' }],
-  ])('for %s, with the request id of the operation', async (_what, response, expected) => {
+  ])('a warning is logged for %s, with the request id of the operation', async (_what, response, expected) => {
     const { app } = await startAgainst(answer(...response));
     await send(app, { query: queryForTokens(['a']) }, ID);
     expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', ...expected }]);
@@ -117,13 +117,16 @@ describe('a warning is logged', () => {
   test.each<[string, Parameters<typeof startAgainst>[0]]>([
     ['no verdict', answer(500, '')],
     ['a verdict for another challenge', answer(200, '{"result":"fail","captcha_args":{"lot_number":"of-another"}}')],
-  ])('for a captcha service that sends %s, with the request id of the operation', async (_what, behave) => {
-    const { app } = await startAgainst(behave);
-    await send(app, { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } }, ID);
-    expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', account: 'a'.repeat(32) }]);
-  });
+  ])(
+    'a warning is logged for a captcha service that sends %s, with the request id of the operation',
+    async (_what, behave) => {
+      const { app } = await startAgainst(behave);
+      await send(app, { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } }, ID);
+      expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', account: 'a'.repeat(32) }]);
+    },
+  );
 
-  test('with less than 1,000 characters, however much an upstream sends', async () => {
+  test('a warning is logged with less than 1,000 characters, however much an upstream sends', async () => {
     const signals = times(20_000, () => ({}));
     const { app } = await startAgainst(answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals } })));
     await send(app, { query: queryForTokens(['a']) });
@@ -132,21 +135,21 @@ describe('a warning is logged', () => {
     expect(JSON.stringify(line).length).toBeLessThan(1_000);
   });
 
-  test('once for each operation, however many of its fields fail for the same reason', async () => {
+  test('a warning is logged once for each operation, however many of its fields fail for the same reason', async () => {
     const { app } = await startAgainst(answer(503, ''));
     await send(app, { query: queryForTokens(times(15, String)) }, ID);
     await send(app, { query: queryForTokens(['1']) });
     expect(warningsOf(app)).toMatchObject([{ requestId: 'the-request' }, { code: 'UPSTREAM_UNAVAILABLE' }]);
   });
 
-  test('when the queue for all requests is full', async () => {
+  test('a warning is logged when the queue for all requests is full', async () => {
     const { app } = await startAgainst(answer(503, ''), { upstreamMaxInFlight: 1 });
     await send(app, { query: queryForTokens(['1', '2', '3']) });
     const codes = warningsOf(app).map(({ code }) => code);
     expect(codes.sort()).toEqual(['OVERLOADED', 'UPSTREAM_UNAVAILABLE']);
   });
 
-  test('for a bug in this subgraph, with its stack frames and nothing of the request', async () => {
+  test('a warning is logged for a bug in this subgraph, with its stack frames and nothing of the request', async () => {
     const typeDefs = gql('type Query { mistake(token: String): String } type Thing @key(fields: "id") { id: ID! }');
     const throwIt = (_root: unknown, { token }: { token: string }) => {
       throw new TypeError(`a mistake with ${token}`);

@@ -13,7 +13,7 @@ const series = async (app: Parameters<typeof readMetrics>[0]) =>
     .map(({ name, labels }) => JSON.stringify([name, labels]));
 
 describe('no new series appear', () => {
-  test('for values that callers make up: operation names, clients, codes, tokens, ids, paths', async () => {
+  test('no new series appear for values that callers make up: operation names, clients, codes, tokens, ids, paths', async () => {
     const app = await startSandboxed({ routerSecrets: ['the-secret-of-the-router'] });
     const hostile = async (index: number) => {
       const id = `made_up_${index}`;
@@ -43,7 +43,7 @@ describe('no new series appear', () => {
     expect(before.join()).not.toContain('made_up');
   });
 
-  test('for values that upstreams make up: signals, codes and reasons', async () => {
+  test('no new series appear for values that upstreams make up: signals, codes and reasons', async () => {
     let answers = 0;
     const { app } = await startAgainst((exchange) => {
       answers += 1;

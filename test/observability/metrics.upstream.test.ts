@@ -47,21 +47,21 @@ describe('an upstream call', () => {
     ['http_4xx', 'a refusal', answer(403, '{}')],
     ['http_5xx', 'a server error', answer(500, '<html>')],
     ['UPSTREAM_UNAVAILABLE', 'a reset connection', reset],
-  ])('counts as %s for %s', async (outcome, _what, behave) => {
+  ])('an upstream call counts as %s for %s', async (outcome, _what, behave) => {
     const started = await runAgainst(behave, { fingerprintTimeoutMs: 10_000, captchaTimeoutMs: 10_000 });
     await expectOutcome(started, outcome);
     await started.stop();
   });
 
   // Alone, and more than once on a busy machine, because this process must not be late.
-  test('counts as UPSTREAM_TIMEOUT for no response, with its duration in seconds', async () => {
+  test('an upstream call counts as UPSTREAM_TIMEOUT for no response, with its duration in seconds', async () => {
     const started = await startAgainst(hang, { fingerprintTimeoutMs: 500, captchaTimeoutMs: 500 });
     const seconds = await vi.waitFor(() => expectOutcome(started, 'UPSTREAM_TIMEOUT'), { timeout: 30_000 });
     expect(seconds).toBeGreaterThan(0.49);
     expect(seconds).toBeLessThan(5);
   });
 
-  test('is in flight or queued until its response, in its service and region, or until its client disconnects', async () => {
+  test('an upstream call is in flight or queued until its response, in its service and region, or until its client disconnects', async () => {
     const patient = { fingerprintTimeoutMs: 60_000, captchaTimeoutMs: 60_000 };
     const { app } = await startAgainst(hang, { upstreamMaxInFlight: 3, ...patient });
     const callers = new AbortController();
@@ -146,7 +146,7 @@ describe('a captcha verification counts by type, cause and whether the request m
     },
   );
 
-  test('and not at all if no call was made', async () => {
+  test('a captcha without a call counts as no verification', async () => {
     const empty = { ...input, lotNumber: '' };
     const gain = await gainOf(live.app, () => send(live.app, { query: CAPTCHA_MUTATION, variables: { input: empty } }));
     expect(gain.of(OUTCOMES)).toEqual([]);
@@ -183,11 +183,11 @@ describe('a signal counts by code and level, once for each judgement of an opera
     ['confidence', { ...EMULATOR, confidence: 0.94 }, ['EMULATOR', 'HIGH', 1]],
     ['level', { ...VPN_ENABLED, level: 'MEDIUM', confidence: 0.2 }, ['VPN_ENABLED', 'MEDIUM', 1]],
     ['level', { ...EMULATOR, level: 'CRITICAL' }, ['EMULATOR', 'HIGH', 1]],
-  ])('and as drift of kind %s if it differs from the catalogue: %o', async (kind, signal, counted) => {
+  ])('a signal that differs from the catalogue counts as drift of kind %s: %o', async (kind, signal, counted) => {
     expect(await countedWith([signal], 3)).toEqual([[counted], [[kind, 1]]]);
   });
 
-  test('and the log names a new word once, unless it is long or no word', async () => {
+  test('the log names a new word of a signal once, unless it is long or no word', async () => {
     const name = (client_type: string) => countedWith([], 1, { ...ANDROID.data.detail, client_type });
     expect(await name('Car/TV')).toEqual([[], [['client_type', 1]]]);
     for (const word of ['Car/TV', 'ada@mail.test', 'x'.repeat(49), '', 'constructor']) await name(word);

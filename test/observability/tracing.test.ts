@@ -63,7 +63,7 @@ async function exportedOf(bodies: readonly object[], overrides: Partial<Config> 
 const traceIdOf = (app: TestApp) => operationsOf(app).at(-1)?.['traceId'];
 
 describe('an operation with a traceparent', () => {
-  test('is a child span of the router, and each call is a child span of it, of which the upstream learns nothing', async () => {
+  test('an operation with a traceparent is a child span of the router, and each call is a child span of it, of which the upstream learns nothing', async () => {
     const query = `query Both {
       a: deviceFingerprint(token: "one") { __typename }
       b: deviceFingerprint(token: "two", publicKey: "pk_sandbox_eu") { __typename }
@@ -88,7 +88,7 @@ describe('an operation with a traceparent', () => {
     }
   });
 
-  test('that is not sampled exports nothing', async () => {
+  test('an operation with a traceparent that is not sampled exports nothing', async () => {
     const body = { query: queryForTokens(['one']) };
     const { app, servers, clients } = await exportedOf([body], {}, traceparent('00'));
     expect([servers, clients]).toEqual([[], []]);
@@ -134,7 +134,7 @@ describe('an error', () => {
     ['401', 'UPSTREAM_REJECTED', { 'error.type': '401', 'http.response.status_code': 401 }],
     ['200', 'UPSTREAM_PROTOCOL_ERROR', { 'error.type': 'UPSTREAM_PROTOCOL_ERROR', 'http.response.status_code': 200 }],
     ['reset', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'UPSTREAM_UNAVAILABLE' }],
-  ])('is on the span of the operation, and on that of the call: %s', async (token, code, ofCall) => {
+  ])('an error is on the span of the operation, and on that of the call: %s', async (token, code, ofCall) => {
     const { servers, clients } = await exportedOf([{ query: queryForTokens([token]) }], {}, SAMPLED);
     expect(servers).toMatchObject([{ status: { code: ERROR } }]);
     expect(servers.map(attributesOf)).toMatchObject([{ 'error.type': code }]);
@@ -142,7 +142,7 @@ describe('an error', () => {
     expect(clients.map(attributesOf)).toMatchObject([ofCall]);
   });
 
-  test('of the caller is on the span, which did not fail, and a request that was refused has no span', async () => {
+  test('an error of the caller is on the span, which did not fail, and a request that was refused has no span', async () => {
     const bodies = [{ query: '{' }, { query: '{ a }' }, [], {}, { query: 4 }];
     const { servers, clients } = await exportedOf(bodies, {}, SAMPLED);
     const span = { parentSpanId: ROUTER, name: 'GraphQL Operation', status: { code: UNSET } };
@@ -154,7 +154,7 @@ describe('an error', () => {
     expect(clients).toEqual([]);
   });
 
-  test('is not what a rejected token is: it is an answer, so the call has not failed', async () => {
+  test('a rejected token is an answer, so the span of its call has no error', async () => {
     const { clients } = await exportedOf([{ query: queryForTokens(['400']) }], {}, SAMPLED);
     expect(clients).toMatchObject([{ status: { code: UNSET } }]);
     expect(clients.map(attributesOf)).toMatchObject([{ 'http.response.status_code': 400 }]);
@@ -163,7 +163,7 @@ describe('an error', () => {
 });
 
 describe('the span of an operation', () => {
-  test('has the attributes of an HTTP server and of GraphQL, and no others', async () => {
+  test('the span of an operation has the attributes of an HTTP server and of GraphQL, and no others', async () => {
     const { app, servers } = await exportedOf([{ query: `query Login ${queryForTokens(['one'])}` }]);
     expect(servers.map(attributesOf)).toEqual([
       {
@@ -181,7 +181,7 @@ describe('the span of an operation', () => {
     ]);
   });
 
-  test('has a name of the schema, however the client names the operation, however often it is sent', async () => {
+  test('the span of an operation has a name of the schema, however the client names the operation, however often it is sent', async () => {
     const query = `query Chosen_by_a_client { __typename alias: deviceFingerprint(token: "one") { __typename } }`;
     const { servers } = await exportedOf([{ query }, { query }, { query }, { query }]);
     expect(servers.map(({ name }) => name)).toEqual(Array(4).fill('query deviceFingerprint'));
