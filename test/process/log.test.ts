@@ -61,7 +61,7 @@ describe('in sandbox mode the log is formatted for people, without colours', () 
 });
 
 describe('the log is JSON, one object a line', () => {
-  test('in live mode, where it is all of stdout, and has hashes of tokens for those who debug', async (context) => {
+  test('the log of live mode is JSON, one object a line, all of stdout, with hashes of tokens for those who debug', async (context) => {
     const tokens = [expect.stringMatching(/^[\da-f]{12}$/)];
     const lines = objectsOn(await writtenWith(context, { ...LIVE, LOG_LEVEL: 'debug' }));
     // On a busy machine probes find out meanwhile that nobody listens at the upstream.
@@ -84,7 +84,7 @@ describe('the log is JSON, one object a line', () => {
     ]);
   });
 
-  test('in sandbox mode as well if only production dependencies are installed', async (context) => {
+  test('the log of sandbox mode is JSON if only production dependencies are installed', async (context) => {
     const written = await writtenWith(context, { ...QUIET, ...preload('production dependencies') });
     const lines = written.split('\n').filter((line) => line.startsWith('{'));
     const messages = lines.map((line) => JSON.parse(line).msg);
@@ -127,7 +127,9 @@ describe.concurrent('a crash ends the process with 1, and leaves a line with the
     expect(child.stderr()).toBe('');
   });
 
-  test('on stderr before there is a log', async ({ onTestFinished }) => {
+  test('a crash before there is a log ends the process with 1, with the stack frames on stderr', async ({
+    onTestFinished,
+  }) => {
     const child = startProcess(MAIN, { ...SANDBOX, ...preload('exception at the start'), CANARY });
     onTestFinished(child.stop);
     expect(await child.ended).toBe(1);

@@ -69,7 +69,7 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-test('when the readers of both have ended, requests are answered and a stop drains', async (context) => {
+test('when the readers of stdout and stderr have ended, requests are answered and a stop drains', async (context) => {
   const server = await startRedirected(context, '> >(true) 2> >(true)');
   for (let round = 0; round < 4; round += 1) {
     await server.ask(50);
@@ -79,7 +79,7 @@ test('when the readers of both have ended, requests are answered and a stop drai
   expect(await server.child.end('SIGTERM')).toBe(0);
 });
 
-test('when both are closed, requests are answered, and a crash still ends it with 1', async (context) => {
+test('when stdout and stderr are closed, requests are answered, and a crash still ends the process with 1', async (context) => {
   const server = await startRedirected(context, '>&- 2>&-', { ...LIVE, ...preload('exception at SIGUSR2') });
   await server.ask(50);
   await sleep(150);
