@@ -51,7 +51,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('a name', () => {
-  test('is looked up once for all who ask at the same time, and not at all for those who ask later', () => {
+  test('a name is looked up once for all who ask at the same time, and not at all for those who ask later', () => {
     const { name, dns, resolve, answer, outcomes, lookupCount } = startResolver();
     expect(lookupCount()).toBe(0);
     for (let time = 0; time < 100; time += 1) resolve();
@@ -63,7 +63,7 @@ describe('a name', () => {
     expect(dns.nameFor('upstream.example')).toBe(name);
   });
 
-  test('whose look-up failed is looked up again when the next one asks', () => {
+  test('a name whose look-up failed is looked up again when the next one asks', () => {
     const { resolve, answer, fail, outcomes, lookupCount } = startResolver();
     resolve();
     fail('EAI_AGAIN');
@@ -90,7 +90,7 @@ describe('a name', () => {
     ]);
   });
 
-  test('without addresses is a failure that is not ENOTFOUND', () => {
+  test('a name without addresses is a failure that is not ENOTFOUND', () => {
     const { resolve, answer, outcomes } = startResolver();
     resolve();
     answer([]);
@@ -99,7 +99,7 @@ describe('a name', () => {
 });
 
 describe('an answer', () => {
-  test('is refreshed in the background every 20 s, and used meanwhile', () => {
+  test('an answer is refreshed in the background every 20 s, and used meanwhile', () => {
     const { resolve, answer, outcomes, lookupCount } = startKnown();
     vi.advanceTimersByTime(19_999);
     expect(lookupCount()).toBe(1);
@@ -141,14 +141,14 @@ describe('an answer', () => {
     expect(outcomes).toEqual([OLD, code, NEW]);
   });
 
-  test('is used while a refresh hangs', () => {
+  test('an answer is used while a refresh hangs', () => {
     const { resolve, outcomes, lookupCount } = startKnown();
     vi.advanceTimersByTime(4 * MINUTE);
     resolve();
     expect([lookupCount(), outcomes]).toEqual([2, [OLD]]);
   });
 
-  test('is not refreshed any more once the dns is closed', () => {
+  test('an answer is not refreshed any more once the dns is closed', () => {
     const { dns, lookupCount } = startKnown();
     dns.close();
     vi.advanceTimersByTime(MINUTE);
@@ -157,7 +157,7 @@ describe('an answer', () => {
 });
 
 describe('a look-up that hangs', () => {
-  test('fails after 1.5 s for all who wait, and at once for those who ask later, without a second look-up', async () => {
+  test('a look-up that hangs fails after 1.5 s for all who wait, and at once for those who ask later, without a second look-up', async () => {
     const { resolve, fail, outcomes, told, lookupCount } = startResolver();
     resolve();
     vi.advanceTimersByTime(1_000);
@@ -174,7 +174,7 @@ describe('a look-up that hangs', () => {
     expect(told).toEqual(['upstream.example ETIMEDOUT true']);
   });
 
-  test('is used when it is answered in the end', () => {
+  test('a look-up that hangs is used when it is answered in the end', () => {
     const { resolve, answer, outcomes, lookupCount } = startResolver();
     resolve();
     vi.advanceTimersByTime(30 * SECOND);

@@ -30,7 +30,7 @@ async function turn(times: number, ms: number): Promise<void> {
 }
 
 describe('overload', () => {
-  test('is reported when two turns take too long, with a short one between them', async () => {
+  test('overload is reported when two turns take too long, with a short one between them', async () => {
     start();
     const work = async () => {
       await turn(1, LONG_MS);
@@ -41,7 +41,7 @@ describe('overload', () => {
     await expect.poll(() => work().then(monitor.isOverloaded)).toBe(true);
   });
 
-  test('is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
+  test('overload is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
     await expect
       .poll(async () => {
         start();
@@ -55,7 +55,7 @@ describe('overload', () => {
       .toEqual({ afterOne: false, duringNext: true });
   });
 
-  test('is not reported while the event loop is idle, even with a limit below one tick', async () => {
+  test('overload is not reported while the event loop is idle, even with a limit below one tick', async () => {
     start(8);
     await expect
       .poll(async () => {
