@@ -57,7 +57,7 @@ describe('a device token', () => {
     ]);
   });
 
-  test('can give a signal a confidence of its own, from 0 to 1, and have newer words', async () => {
+  test('a device token can give a signal a confidence of its own, from 0 to 1, and have newer words', async () => {
     expect(await signalsOf('sandbox:web:EMULATOR=0.7,VPN_ENABLED,CLOUD_PHONE=0')).toEqual([
       'EMULATOR HIGH 0.7',
       'VPN_ENABLED LOW 1',
@@ -69,7 +69,7 @@ describe('a device token', () => {
       expect(parseToken(`sandbox:web:EMULATOR${wrong}`, false)).toBeUndefined();
   });
 
-  test('with a name after @ is another analysis of the device with this name, whatever it is like', async () => {
+  test('a device token with a name after @ is another analysis of the device with this name, whatever it is like', async () => {
     const idsOf = async (token: string, region?: 'EU') => {
       const { request_id, fp_detail } = await ask(token, region);
       return [request_id, fp_detail.device_id];
@@ -86,7 +86,7 @@ describe('a device token', () => {
     expect((await query(url, { device_token: 'sandbox:error:500@ada#1' })).status).toBe(500);
   });
 
-  test('with a delay gets its response after that delay', async () => {
+  test('a device token with a delay gets its response after that delay', async () => {
     const begin = performance.now();
     expect((await query(url, { device_token: 'sandbox:delay:200:error:500' })).status).toBe(500);
     expect(performance.now() - begin).toBeGreaterThan(190);
@@ -119,7 +119,7 @@ describe('a token that is for one query', () => {
     for (const another of ['#another', '@ada#1']) expect(await signalsOf(token + another)).toEqual([]);
   });
 
-  test('keeps its own signals, and reports the one that it names once', async () => {
+  test('a token that is for one query keeps its own signals, and reports the one that it names once', async () => {
     const token = 'sandbox:delay:1:once:web:VPN_ENABLED';
     expect(await signalsOf(token)).toEqual(['VPN_ENABLED LOW 1']);
     expect(await signalsOf(token)).toEqual(['VPN_ENABLED LOW 1', EXPIRED]);

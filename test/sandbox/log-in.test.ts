@@ -22,7 +22,7 @@ const statusOf = async (attestation: unknown) => {
   return (await fetch(url, { ...init, body: JSON.stringify({ attestation }) })).status;
 };
 
-test('accepts a proof once, and no other', async () => {
+test('the login of the sandbox accepts a proof once, and no other', async () => {
   const proof = await prove({ audience: 'accounts', action: 'logIn' });
   expect([await statusOf(proof), await statusOf(proof)]).toEqual([200, 401]);
   const [header, payload, signature = ''] = (await prove({ audience: 'accounts', action: 'logIn' })).split('.');
@@ -31,7 +31,7 @@ test('accepts a proof once, and no other', async () => {
   for (const other of others) expect(await statusOf(other)).toBe(401);
 });
 
-test('refuses a token with the right signature that differs in one of these', async () => {
+test('the login of the sandbox refuses a token with the right signature but another claim or type', async () => {
   const { kid, state: _, ...jwk } = SANDBOX_ATTESTATION_KEY;
   const key = await importJWK(jwk, 'ES256');
   const now = Math.floor(Date.now() / 1_000);
