@@ -9,7 +9,7 @@ const app = await startInSandboxMode();
 afterAll(app.stop);
 
 describe('the admin port', () => {
-  test('serves the metrics, and the port of GraphQL does not', async () => {
+  test('the admin port serves the metrics, and the port of GraphQL does not', async () => {
     const { url, metricsUrl } = app;
     expect(new URL(metricsUrl)).toMatchObject({ pathname: '/metrics', hostname: '127.0.0.1' });
     expect(new URL(metricsUrl).port).not.toBe(new URL(url).port);
@@ -24,7 +24,7 @@ describe('the admin port', () => {
     ['GET', '/metrics'],
     ['GET', '/metrics?name%5B%5D=up'],
     ['HEAD', '/metrics'],
-  ])('answers %s %s in the text format of Prometheus, not to be stored', async (method, path) => {
+  ])('the admin port answers %s %s in the text format of Prometheus, not to be stored', async (method, path) => {
     const { metricsUrl } = app;
     // As Prometheus asks.
     const accept = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5';
@@ -35,7 +35,7 @@ describe('the admin port', () => {
     if (method === 'GET') expect(parseExposition(await response.text()).families.size).toBeGreaterThan(20);
   });
 
-  test('refuses every other method', async () => {
+  test('the admin port refuses every other method', async () => {
     const { metricsUrl } = app;
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const response = await fetch(metricsUrl, { method });
@@ -44,7 +44,7 @@ describe('the admin port', () => {
     }
   });
 
-  test('refuses every other path', async () => {
+  test('the admin port refuses every other path', async () => {
     const paths = '/ /graphql /healthz/ /readyz/a /graphiql /metrics/ /METRICS //metrics /a/metrics';
     for (const path of paths.split(' ')) {
       const response = await fetch(app.metricsUrl.replace('/metrics', path));
@@ -58,7 +58,7 @@ describe('the admin port', () => {
     expect([status, text]).toEqual([404, 'Metrics are at /metrics.\n']);
   });
 
-  test('answers probes and scrapes while more clients hold connections than there may be', async () => {
+  test('the admin port answers probes and scrapes while more clients hold connections than there may be', async () => {
     const refusals = async () =>
       (await readMetrics(app)).value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' }) ?? 0;
     const before = await refusals();

@@ -25,7 +25,7 @@ async function startChecking({ onTestFinished }: Pick<TestContext, 'onTestFinish
 }
 
 describe('a process whose upstreams do not work when it starts', () => {
-  test('is alive but not ready while its accounts are down, and ready once they work', async (context) => {
+  test('a process whose upstreams do not work when it starts is alive but not ready while its accounts are down, and ready once they work', async (context) => {
     const { app, upstream } = await startChecking(context, answer(503, ''));
     const urls = [app.url, app.metricsUrl];
     const isKnown = async () =>
@@ -39,7 +39,7 @@ describe('a process whose upstreams do not work when it starts', () => {
     for (const url of urls) await expect.poll(() => healthOf(url)).toEqual(HEALTHY);
   });
 
-  test('answers requests, although it is not ready', async (context) => {
+  test('a process whose upstreams do not work when it starts answers requests, although it is not ready', async (context) => {
     const { app } = await startChecking(context, answer(401, ''));
     const { text } = await send(app, { query: '{ signalCatalogue { code } }' });
     expect(JSON.parse(text).data.signalCatalogue).toHaveLength(51);

@@ -233,7 +233,7 @@ describe('the content type of a response', () => {
     // Longer than what is worth to be parsed.
     [`${'a/b,'.repeat(122)}application/json`, PLAIN],
     ['nonsense, application/json;q=0.1', PLAIN],
-  ])('for Accept: %s is %s, for a document that is right or wrong', async (accept, type) => {
+  ])('the content type for Accept: %s is %s, for a document that is right or wrong', async (accept, type) => {
     for (const [query, expected] of [
       ['{ __typename }', 200],
       ['{ wrong }', 400],
@@ -264,7 +264,7 @@ test.each([1, 65_536, 65_537])('a text of %i characters of two bytes each arrive
 describe('what a client can read of the schema', () => {
   const INTROSPECTION = '{ __schema { queryType { name } types { name } } }';
 
-  test('is everything in sandbox mode, and a misspelt name gets a suggestion', async () => {
+  test('a client of sandbox mode can read the whole schema, and a misspelt name gets a suggestion', async () => {
     const { data, errors } = await ask(apps.sandbox.graphqlUrl, INTROSPECTION);
     expect(errors).toBeUndefined();
     expect(data.__schema.types).toContainEqual({ name: 'DeviceFingerprint' });
@@ -272,7 +272,7 @@ describe('what a client can read of the schema', () => {
     expect(misspelt.errors?.[0]?.message).toContain('Did you mean "signalCatalogue"?');
   });
 
-  test('is only the SDL for a router in live mode', async () => {
+  test('a client of live mode cannot introspect the schema, and a router can read the SDL', async () => {
     const { data, errors } = await ask(apps.live.graphqlUrl, '{ _service { sdl } }');
     expect(errors).toBeUndefined();
     expect(data._service.sdl).toContain('type DeviceFingerprint');
@@ -296,7 +296,7 @@ describe('what a client can read of the schema', () => {
     ['{ deviceFingerprint(token: "x", metadata: { emai: "x" }) { __typename } }', '"email"'],
     ['{ deviceFingerprint(token: "x") { ... on DeviceFingerprin { version } } }', 'DeviceFingerprint"'],
     ['{ deviceFingerprint(token: "x") { ... on DeviceFingerprint { signals(minLevel: HIG) { name } } } }', 'HIGH'],
-  ])('has no suggestion for a misspelt name in live mode: %s', async (query, hint) => {
+  ])('a misspelt name gets no suggestion in live mode: %s', async (query, hint) => {
     const { status, text } = await ask(apps.live.graphqlUrl, query);
     expect(status).toBe(400);
     expect(text).not.toMatch(/did you mean|stack|node_modules|\.[jt]s:\d/i);

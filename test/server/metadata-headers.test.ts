@@ -60,7 +60,7 @@ const dropped = async (of: TestApp, key: string) =>
   (await readMetrics(of)).value('device_trust_metadata_dropped_total', { key });
 
 describe('a header', () => {
-  test('of each kind reaches the service', async () => {
+  test('a header of each kind reaches the service', async () => {
     const headers = {
       'x-client-ip': '203.0.113.7:46532',
       'x-client-user-agent': 'Mozilla/5.0 (X11; Linux x86_64)',
@@ -85,7 +85,7 @@ describe('a header', () => {
     });
   });
 
-  test('counts for each execution of a compiled operation anew', async () => {
+  test('a header counts for each execution of a compiled operation anew', async () => {
     for (const last of [1, 2, 3, 4, 5, 6]) {
       expect(await metadataOf({ 'x-client-ip': `203.0.113.${last}` })).toEqual({ ip_addr_v4: `203.0.113.${last}` });
     }
@@ -98,7 +98,7 @@ describe('a header', () => {
     ['is no address', ['x-client-ip: unknown']],
     ['has two addresses', ['x-client-ip: 203.0.113.7, 203.0.113.8']],
     ['has an address twice', ['x-client-ip: 203.0.113.7', 'x-client-ip: 203.0.113.7']],
-  ])('that %s counts as absent, and an argument does not replace it', async (_what, lines) => {
+  ])('a header that %s counts as absent, and an argument does not replace it', async (_what, lines) => {
     const variables = { metadata: { userAgent: 'mine', ipAddrV4: '198.51.100.1' } };
     const body = JSON.stringify({ query: QUERY, variables });
     const head = ['POST /graphql HTTP/1.1', 'host: x', 'content-type: application/json', 'connection: close'];
@@ -108,14 +108,14 @@ describe('a header', () => {
     expect(sent()).toEqual([undefined]);
   });
 
-  test('of 1,024 characters counts', async () => {
+  test('a header of 1,024 characters counts', async () => {
     const userAgent = 'x'.repeat(1_024);
     expect(await metadataOf({ 'x-client-user-agent': userAgent })).toEqual({ user_agent: userAgent });
   });
 });
 
 describe('an argument', () => {
-  test('for a key that a header carries is dropped and counted, whether the header is there or not', async () => {
+  test('an argument for a key that a header carries is dropped and counted, whether the header is there or not', async () => {
     const before = (await dropped(app, 'ipAddrV6')) ?? 0;
     const metadata = { ipAddrV4: '198.51.100.1', ipAddrV6: '2001:db8::bad', accountId: 'admin', ja3: 'abc' };
     expect(await metadataOf({ 'x-client-ip': '203.0.113.7' }, metadata)).toEqual({
@@ -137,7 +137,7 @@ describe('an argument', () => {
     expect(both).toEqual({ ip_addr_v4: '203.0.113.7' });
   });
 
-  test('cannot get past a header among the additional keys', async () => {
+  test('an argument cannot get past a header among the additional keys', async () => {
     const variables = { metadata: { additional: { ip_addr_v4: '198.51.100.1' } } };
     const { errors } = await post(app.graphqlUrl, JSON.stringify({ query: QUERY, variables }), AS_ROUTER);
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
@@ -146,7 +146,7 @@ describe('an argument', () => {
 });
 
 describe('questions', () => {
-  test('that differ only in dropped arguments share a call, and so do those that differ in none', async () => {
+  test('questions that differ only in dropped arguments share a call, and so do those that differ in none', async () => {
     const fields = ['198.51.100.1', '198.51.100.2'].map(
       (ip, at) => `a${at}: deviceFingerprint(token: "t", metadata: { ipAddrV4: "${ip}" }) { __typename }`,
     );
@@ -155,7 +155,7 @@ describe('questions', () => {
     expect(sent()).toEqual([{ ip_addr_v4: '203.0.113.7' }]);
   });
 
-  test('by reference take no header, because it is about the viewer', async () => {
+  test('questions by reference take no header, because it is about the viewer', async () => {
     const query =
       '{ _entities(representations: [{ __typename: "DeviceFingerprint", token: "t" }]) { ... on DeviceFingerprint { version } } }';
     await post(app.graphqlUrl, JSON.stringify({ query }), { ...AS_ROUTER, 'x-client-ip': '203.0.113.7' });

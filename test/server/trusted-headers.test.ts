@@ -24,7 +24,7 @@ const open = await startServerOfCallers(HEADERS);
 afterAll(() => Promise.all([server, sandbox, open].map(({ stop }) => stop())));
 
 describe('anyone, if no secret is configured', () => {
-  test('is believed in the sandbox alone', async () => {
+  test('without a secret a trusted header is believed in the sandbox alone', async () => {
     const scopes = ['openid', 'risk:read'];
     expect(await callerAt(sandbox.graphqlUrl, PERSON)).toEqual({ name: 'anyone', subject: 'person-17', scopes });
     expect(await callerAt(sandbox.graphqlUrl, {})).toEqual({ name: 'anyone', scopes: [] });
@@ -94,7 +94,7 @@ describe('a trusted header counts if it is there once and plain, and otherwise n
     ['scopes with a tab', ['x-user-scopes: openid\trisk:read'], []],
     ['scopes that are repeated', ['x-user-scopes: risk:read', 'x-user-scopes: risk:read'], []],
     ['too many scopes', [`x-user-scopes: ${'openid '.repeat(40)}risk:read`], []],
-  ])('with %s', async (_what, lines, scopes) => {
+  ])('a trusted header with %s', async (_what, lines, scopes) => {
     expect(await scopesOf(lines)).toEqual(scopes);
   });
 });
@@ -172,7 +172,7 @@ describe('a list of addresses, counted from the right', () => {
     expect(clientAddressOf(list, { hops })).toEqual(expected);
   });
 
-  test('is one list on several lines (RFC 9110, section 5.3)', () => {
+  test('addresses on several lines are one list (RFC 9110, section 5.3)', () => {
     const request = new IncomingMessage(new Socket());
     request.rawHeaders.push('X-Forwarded-For', '198.51.100.1', 'x-forwarded-for', '203.0.113.7');
     const read = createMetadataReader({ ipAddr: { header: 'x-forwarded-for', hops: 2 } });
@@ -205,12 +205,15 @@ describe('a requester without the header of a person', () => {
     // The shortest form of one address has its zeros before the fourth group, and that of the other behind it.
     ['2001:0:0:1ff:1:2:3:4', '2001:0:0:100::1', '2001:0:0:200::1', ADDRESS],
     ['2001:DB8::101:0:0:0:1', '2001:0db8:0:17f:5:6:7:8', '2001:db8:0:200::1', ANY_TEXT],
-  ])('is a network, of IPv6 its /56 in one form: %s is with %s, and not with %s', (one, same, other, headers) => {
-    const [first, second, third] = [one, same, other].map((address) => requesterAt(address, headers));
-    expect(first).toMatchObject({ kind: 'network' });
-    expect(second).toEqual(first);
-    expect(third).not.toEqual(first);
-  });
+  ])(
+    'a requester without the header of a person is a network, of IPv6 its /56: %s is with %s, and not with %s',
+    (one, same, other, headers) => {
+      const [first, second, third] = [one, same, other].map((address) => requesterAt(address, headers));
+      expect(first).toMatchObject({ kind: 'network' });
+      expect(second).toEqual(first);
+      expect(third).not.toEqual(first);
+    },
+  );
 
   test.each<[string, TrustedHeaders, string]>([
     ['203.0.113.1, 203.0.113.9', ADDRESS, 'anonymous'],
@@ -219,7 +222,7 @@ describe('a requester without the header of a person', () => {
     ['', ADDRESS, 'anonymous'],
     ['', { subject: 'x-user-id' }, 'anonymous'],
     ['', { scopes: 'x-user-scopes' }, 'untracked'],
-  ])('with the address %j in %j is %s', (address, headers, kind) => {
+  ])('a requester with the address %j in %j is %s', (address, headers, kind) => {
     expect(requesterAt(address, headers)).toEqual({ kind, id: '' });
   });
 });
@@ -228,7 +231,7 @@ describe('every address', () => {
   const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
   const port = fc.integer({ min: 0, max: 65_535 });
 
-  test('of IPv6 gives one text, however it is written', () => {
+  test('an address of IPv6 gives one text, however it is written', () => {
     fc.assert(
       fc.property(groups, port, (numbers, number) => {
         const short = numbers.map((each) => each.toString(16)).join(':');
@@ -246,7 +249,7 @@ describe('every address', () => {
     );
   });
 
-  test('is found or not, and no text makes it fail', () => {
+  test('no text makes the search for an address fail', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789abcdefg:.[]%, ') }), fc.ipV6());
     const someHops = fc.option(fc.integer({ min: 1, max: 16 }), { nil: undefined });
     fc.assert(
