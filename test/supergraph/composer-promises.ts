@@ -70,11 +70,11 @@ export function describeComposer(name: string, { complaints, contract }: Compose
       expect(complaints(services)).toEqual([]);
     });
 
-    test('without the tag `risk` it is what the list says, and no more', () => {
+    test('the graph without the tag `risk` is the list, and no more', () => {
       expect(contractOf(contract(services, ['risk']))).toEqual(EXPECTED);
     });
 
-    test('without the tag `billed` as well, no page asks about a device, and captchas stay', () => {
+    test('the graph without the tags `risk` and `billed` has captchas, and no question about a device', () => {
       const { Query = [], Mutation } = typesOf(contract(services, ['risk', 'billed']));
       expect([Query, Mutation]).toEqual([['me'], ['placeOrder', 'validateCaptcha']]);
     });
@@ -91,7 +91,7 @@ export function describeComposer(name: string, { complaints, contract }: Compose
       expect(typesOf(contract(both, ['risk', 'billed']))).toMatchObject({ Query: [expect.any(String)] });
     });
 
-    test('for browsers, a field of another team that returns a device and has no tag is refused', () => {
+    test('a field of another team that returns a device and has no tag is refused in the graph for browsers', () => {
       const untagged = services.map(({ typeDefs, ...service }) => ({
         ...service,
         typeDefs: parse(print(typeDefs).replace(/(Fingerprint: DeviceFingerprint) @tag\(name: "risk"\)/, '$1')),
@@ -99,7 +99,7 @@ export function describeComposer(name: string, { complaints, contract }: Compose
       expect(() => contract(untagged, ['risk', 'billed'])).toThrow('Session.deviceFingerprint');
     });
 
-    test('beside a neighbour with types of plain names, nothing of theirs is in ours, and nothing of ours in theirs', () => {
+    test('types with plain names of another team do not merge with ours', () => {
       const [ours, theirs] = [contract(services, NO_TAG), buildASTSchema(FLEET.typeDefs, { assumeValidSDL: true })];
       const together = [...services, FLEET];
       expect(complaints(together)).toEqual([]);

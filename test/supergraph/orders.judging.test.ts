@@ -82,7 +82,7 @@ describe('a checkout', () => {
     expect(data.checkout).toEqual({ id: found.id, item });
   });
 
-  test('that was challenged is one checkout still when the captcha was solved, and has its order', async () => {
+  test('a checkout that was challenged is one checkout still when the captcha was solved, and has its order', async () => {
     const input = orderInput({ deviceToken: EMULATOR });
     await orderOutcome(url, input);
     const before = await newest();
@@ -90,7 +90,7 @@ describe('a checkout', () => {
     expect(await newest()).toEqual({ ...before, status: 'PLACED', captcha: 'VERIFIED', order: { id: order?.id } });
   });
 
-  test('is judged once, with the first token: retries with a cleaner one change nothing, also at another replica', async () => {
+  test('a checkout is judged once, with the first token: retries with a cleaner one change nothing, also at another replica', async () => {
     const input = orderInput({ deviceToken: EMULATOR });
     for (const deviceToken of [EMULATOR, CLEAN]) {
       for (const at of [url, replica.url])
@@ -101,12 +101,12 @@ describe('a checkout', () => {
     expect(events()).toBe(1);
   });
 
-  test('of a refused device stays refused with a captcha', async () => {
+  test('a checkout of a refused device stays refused with a captcha', async () => {
     const input = orderInput({ deviceToken: BLACKLISTED, attestation: await attest() });
     expect(await orderOutcome(url, input)).toEqual(UNDER_REVIEW);
   });
 
-  test('of which 20 first tries arrive at the same moment is one event, at two replicas as well', async () => {
+  test('20 first tries of a checkout at the same moment are one event, at two replicas as well', async () => {
     const input = orderInput({ deviceToken: 'sandbox:delay:200:ios' });
     const outcomes = await twentyTries(input);
     expect(new Set(outcomes.map(({ order }) => order?.id))).toEqual(new Set([expect.stringMatching(/^order-/)]));
@@ -127,7 +127,7 @@ describe('a checkout', () => {
     expect(await orderOutcome(url, orderInput({ deviceToken, attestation, item: 'Lamp' }))).toMatchObject(PLACED);
   });
 
-  test('keeps its item: with another one it is an error, and the record as it was', async () => {
+  test('a checkout keeps its item: with another one it is an error, and the record as it was', async () => {
     const input = orderInput({ deviceToken: BLACKLISTED, item: 'Desk' });
     await orderOutcome(url, input);
     const before = await newest();
@@ -136,7 +136,7 @@ describe('a checkout', () => {
     expect(await newest()).toEqual(before);
   });
 
-  test('of something that is unknown makes no event', async () => {
+  test('a checkout of something that is unknown makes no event', async () => {
     const refused = { __typename: 'OrderRefused', code: 'UNKNOWN_ITEM' };
     expect(await orderOutcome(url, orderInput({ deviceToken: CLEAN, item: 'Unicorn' }))).toEqual(refused);
     expect(events()).toBe(0);

@@ -68,12 +68,12 @@ describe('only a gateway with the secret of the subgraph', () => {
 });
 
 describe('an order', () => {
-  test('without an attestation is answered with what to ask the captcha for', async () => {
+  test('an order without an attestation is answered with what to ask the captcha for', async () => {
     expect(await order({})).toEqual(challengeFor('MISSING'));
     expect(await order({ attestation: null })).toEqual(challengeFor('MISSING'));
   });
 
-  test('with an attestation is placed for the person who is signed in', async () => {
+  test('an order with an attestation is placed for the person who is signed in', async () => {
     expect(await order({ attestation: await ours.sign() })).toEqual({
       __typename: 'OrderPlaced',
       order: {
@@ -89,7 +89,7 @@ describe('an order', () => {
     ['nobody', ''],
     ['two people', 'user-1, user-2'],
     ['a text that is no id', 'user 1'],
-  ])('of %s is an error, also with an attestation', async (_who, person) => {
+  ])('an order of %s is an error, also with an attestation', async (_who, person) => {
     const input = orderInput({ attestation: await ours.sign() });
     const { data, errors } = await sendOrder(orders.url, input, person);
     expect(data).toEqual({ placeOrder: null });
@@ -122,7 +122,7 @@ describe('an attestation that was used', () => {
     expect(outcomes.filter(({ reason }) => reason === 'SPENT')).toHaveLength(49);
   });
 
-  test('is spent in another token of the same challenge as well', async () => {
+  test('an attestation that was used is spent in another token of the same challenge as well', async () => {
     const token = await ours.sign({ jti: 'a-challenge' });
     expect(await order({ attestation: token })).toMatchObject(PLACED);
     for (const spent of [token, await ours.sign({ jti: 'a-challenge' })]) {
@@ -132,7 +132,7 @@ describe('an attestation that was used', () => {
 });
 
 describe('the same checkout again', () => {
-  test('is the same order, whatever comes with it, and leaves another attestation unspent', async () => {
+  test('the same checkout again is the same order, whatever comes with it, and leaves another attestation unspent', async () => {
     const checkoutId = 'checkout-1';
     const first = await order({ checkoutId, attestation: await ours.sign() });
     const unspent = await ours.sign();
@@ -142,12 +142,12 @@ describe('the same checkout again', () => {
     expect(await order({ attestation: unspent })).toMatchObject(PLACED);
   });
 
-  test('is one order if it is sent 50 times at the same moment, at two replicas, with an attestation each', async () => {
+  test('the same checkout again is one order if it is sent 50 times at the same moment, at two replicas, with an attestation each', async () => {
     const outcomes = await fifty(async () => ({ checkoutId: 'checkout-2', attestation: await ours.sign() }));
     expect(new Set(outcomes.map((outcome) => outcome.order?.id))).toEqual(new Set([expect.stringMatching(/^order-/)]));
   });
 
-  test('by somebody else is a checkout of theirs, which reveals nothing about the first', async () => {
+  test('the same checkout id of somebody else is a checkout of theirs, which reveals nothing about the first', async () => {
     const checkoutId = 'checkout-3';
     await order({ checkoutId, attestation: await ours.sign() });
     expect(await order({ checkoutId }, 'user-2')).toEqual(challengeFor('MISSING'));

@@ -30,7 +30,7 @@ describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, is
     other: readonly string[] = [],
   ) => recipe.verify(jwksUrl, ISSUER, tokens, options, other);
 
-  test('can be built', () => {
+  test('the recipe can be built', () => {
     expect(status, `${build[0]} fails; "apt-get install -y python3-jwt" brings the library for Python\n${stderr}`).toBe(
       0,
     );
