@@ -84,7 +84,7 @@ describe.each(SIDES)('what %s seals', (_name, by, other) => {
 
 const countOf = (account: string) => `device-trust:fingerprint:day:${account}`;
 
-test('both count a quota together, from where others have left it', async () => {
+test('the last release and this one count a quota together, from where others have left it', async () => {
   await store.set(countOf('pk_sandbox_na'), QUOTA - 50, 'EX', 86_400);
   const tokens = times(10, (at) => `sandbox:ios#${at}`);
   const codes: string[] = [];
