@@ -15,7 +15,7 @@ afterAll(stop);
 const APART_MS = 290;
 
 describe.concurrent('an account is well', () => {
-  test('once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
+  test('an account is well once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
     const { sentAt, changes, health } = await startAccount(well);
     expect(health.status).toMatchObject({ state: 'unknown', hasWorked: false, reason: '' });
     health.prober.start();
@@ -39,7 +39,7 @@ describe.concurrent('an account is well', () => {
 });
 
 describe.concurrent('an outage', () => {
-  test('is confirmed by two failed probes with 300 ms between them, and not by one', async ({ expect }) => {
+  test('an outage is confirmed by two failed probes with 300 ms between them, and not by one', async ({ expect }) => {
     const states: string[] = [];
     const { sentAt, changes, health, stateIs } = await startAccount((exchange) => {
       states.push(stateIs());
@@ -65,7 +65,9 @@ describe.concurrent('an outage', () => {
     expect(changes).toEqual(['outage: HTTP status 503']);
   });
 
-  test('ends at once with the documented answer of a call, and its time does not count', async ({ expect }) => {
+  test('an outage ends at once with the documented answer of a call, and its time does not count', async ({
+    expect,
+  }) => {
     const { health, stateIs } = await startAccount(down);
     health.prober.start();
     await expect.poll(stateIs).toBe('outage');
@@ -79,7 +81,7 @@ describe.concurrent('an outage', () => {
 });
 
 describe.concurrent('no outage is confirmed', () => {
-  test('by one connection that is lost', async ({ expect }) => {
+  test('no outage is confirmed by one connection that is lost', async ({ expect }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well));
     health.prober.start();
     await expect.poll(stateIs).toBe('well');
@@ -87,7 +89,7 @@ describe.concurrent('no outage is confirmed', () => {
     expect([sentAt.length, changes]).toEqual([2, ['well']]);
   });
 
-  test('if a call gets its answer between two failed probes', async ({ expect }) => {
+  test('no outage is confirmed if a call gets its answer between two failed probes', async ({ expect }) => {
     const answered = Promise.withResolvers<void>();
     const first: Behaviour = (exchange) => {
       down(exchange);
@@ -104,7 +106,7 @@ describe.concurrent('no outage is confirmed', () => {
     expect(changes).toEqual(['well']);
   });
 
-  test('if a call gets its answer while the failing probe is under way', async ({ expect }) => {
+  test('no outage is confirmed if a call gets its answer while the failing probe is under way', async ({ expect }) => {
     const held: RawRequest[] = [];
     const hold: Behaviour = (exchange) => void held.push(exchange);
     const { upstream, changes, health } = await startAccount(inTurn(down, hold, down, well));
@@ -119,7 +121,7 @@ describe.concurrent('no outage is confirmed', () => {
     expect(changes).toEqual(['well']);
   });
 
-  test('if a call gets its answer while a probe is unanswered', async ({ expect }) => {
+  test('no outage is confirmed if a call gets its answer while a probe is unanswered', async ({ expect }) => {
     const answerOfCall = () => {
       health.recordResponse();
     };

@@ -38,7 +38,7 @@ const failWith =
     void setImmediate(done, Object.assign(new Error('look-up'), { code }), []);
 
 describe('a host name', () => {
-  test('is not looked up if it is an IP address', async () => {
+  test('a host name is not looked up if it is an IP address', async () => {
     const upstream = await start(good);
     const { post } = startClient(() => {
       throw new Error('expected no look-up');
@@ -49,13 +49,13 @@ describe('a host name', () => {
     });
   });
 
-  test('whose first address does not answer is reached at another one, of the other family', async () => {
+  test('a host name whose first address does not answer is reached at another one, of the other family', async () => {
     const upstream = await start(good);
     const { post } = startClient((_hostname, done) => done(null, [{ address: '::1', family: 6 }, ...LOOPBACK]));
     expect(await post(atName(upstream))).toMatchObject({ status: 200 });
   });
 
-  test('that is refused at every address is UPSTREAM_UNAVAILABLE, also where there is no IPv6', async () => {
+  test('a host name that is refused at every address is UPSTREAM_UNAVAILABLE, also where there is no IPv6', async () => {
     const upstream = await start(good);
     await upstream.stop();
     const { post } = startClient((_hostname, done) => done(null, [{ address: '::1', family: 6 }, ...LOOPBACK]));
@@ -64,19 +64,19 @@ describe('a host name', () => {
 });
 
 describe('a look-up', () => {
-  test('that fails is OVERLOADED, because it says nothing about the upstream', async () => {
+  test('a look-up that fails is OVERLOADED, because it says nothing about the upstream', async () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EAI_MEMORY', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO']) {
       const call = startClient(failWith(code)).post('http://upstream.example');
       await expect(call).rejects.toMatchObject({ code: 'OVERLOADED', internal: `look-up ${code}` });
     }
   });
 
-  test('that fails with ENOTFOUND is UPSTREAM_UNAVAILABLE, because no such host exists', async () => {
+  test('a look-up that fails with ENOTFOUND is UPSTREAM_UNAVAILABLE, because no such host exists', async () => {
     const { post } = startClient(failWith('ENOTFOUND'));
     await expect(post('http://upstream.example')).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 
-  test('that hangs is OVERLOADED at the deadline, and after 1.5 s if the deadline is later', async () => {
+  test('a look-up that hangs is OVERLOADED at the deadline, and after 1.5 s if the deadline is later', async () => {
     const calls = [startClient(() => {}, 300), startClient(() => {})].map(({ post }) =>
       post('http://upstream.example'),
     );
@@ -87,7 +87,7 @@ describe('a look-up', () => {
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
 
-  test('that took more than a quarter of the deadline makes a late response OVERLOADED, and a shorter one does not', async () => {
+  test('a look-up that took more than a quarter of the deadline makes a late response OVERLOADED, and a shorter one does not', async () => {
     const upstream = await start(hang);
     const lookupIn =
       (ms: number): Lookup =>
@@ -99,7 +99,7 @@ describe('a look-up', () => {
     expect(codes).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
   });
 
-  test('of another name that hangs does not excuse a late response', async () => {
+  test('a look-up of another name that hangs does not excuse a late response', async () => {
     let isHanging = false;
     const upstream = await start((exchange) => {
       if (!isHanging) good(exchange);
@@ -117,7 +117,7 @@ describe('a look-up', () => {
 });
 
 describe('a socket', () => {
-  test('that was idle for half a second is closed, unless the upstream says that it keeps it longer', async () => {
+  test('a socket that was idle for half a second is closed, unless the upstream says that it keeps it longer', async () => {
     const silent = await start(good);
     const hinting = await start(answer(200, '{}', { 'keep-alive': 'timeout=60' }));
     const { post, postFirst } = startClient(() => {});
@@ -131,7 +131,7 @@ describe('a socket', () => {
     expect(hinting.connections).toBe(1);
   });
 
-  test('of a call that ended serves one of the queue, so that there are never more than calls under way', async () => {
+  test('a socket of a call that ended serves one of the queue, so that there are never more than calls under way', async () => {
     const waiting: (() => void)[] = [];
     const upstream = await start((exchange) => void waiting.push(() => good(exchange)));
     const client = createTestClient({ upstreamMaxInFlight: 50 });

@@ -35,7 +35,7 @@ function resolverOf(ms: number, found: typeof LOOPBACK | string): DnsCache {
 }
 
 describe('a probe', () => {
-  test('is a POST with its path and its body, on a connection of its own, which it closes', async () => {
+  test('a probe is a POST with its path and its body, on a connection of its own, which it closes', async () => {
     let request = '';
     const upstream = await startServer((exchange) => {
       request = exchange.request;
@@ -49,7 +49,7 @@ describe('a probe', () => {
     await expect.poll(() => upstream.open, { timeout: 9_000 }).toBe(0);
   });
 
-  test('that is aborted ends at once, shows nothing, and closes its connection', async () => {
+  test('a probe that is aborted ends at once, shows nothing, and closes its connection', async () => {
     const upstream = await startServer(hang);
     const aborting = new AbortController();
     const tools = { dns: new DnsCache(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
@@ -62,7 +62,7 @@ describe('a probe', () => {
 });
 
 describe('a probe waits for its whole deadline', () => {
-  test('and fails then', async () => {
+  test('a probe without an answer fails at its deadline', async () => {
     const upstream = await startServer(hang);
     const begun = performance.now();
     expect(await probe(upstream.url, { timeoutMs: 500 })).toEqual({
@@ -72,12 +72,12 @@ describe('a probe waits for its whole deadline', () => {
     expect(performance.now() - begun).toBeGreaterThan(490);
   });
 
-  test('and ends with an answer before', async () => {
+  test('a probe that is answered before its deadline ends with the answer', async () => {
     const upstream = await startServer((exchange) => void setTimeout(answer(200, '{}'), 1_500, exchange));
     expect(await probe(upstream.url, { timeoutMs: 2_500 })).toEqual({ evidence: 'well', reason: '' });
   });
 
-  test('but shows nothing if the event loop lagged, or if the look-up took a part of it', async () => {
+  test('a probe at its deadline shows nothing if the event loop lagged, or if the look-up took a part of it', async () => {
     const upstream = await startServer(hang);
     let lagMs = 0;
     const lagging = probe(upstream.url, { timeoutMs: 500, totalLagMs: () => lagMs });
@@ -120,25 +120,25 @@ describe('a probe without an answer', () => {
     ['inconclusive', 'half of the headers', bytes('HTTP/1.1 200 OK\r\ncontent-')],
     ['inconclusive', 'half of an answer', bytes(`${head(200, { 'content-length': '9' })}{`)],
     ['inconclusive', 'something else than HTTP', bytes('nonsense\r\n\r\n')],
-  ])('is %s after %s', async (evidence, _what, behave) => {
+  ])('a probe without an answer is %s after %s', async (evidence, _what, behave) => {
     const upstream = await startServer(behave);
     expect(await probe(upstream.url, { timeoutMs: 500 })).toMatchObject({ evidence });
   });
 
-  test('has failed if nothing listens at the address', async () => {
+  test('a probe without an answer has failed if nothing listens at the address', async () => {
     const upstream = await startServer(hang);
     await upstream.stop();
     expect(await probe(upstream.url)).toMatchObject({ evidence: 'failed' });
   });
 
-  test('shows that there is no such host, however long the look-up took', async () => {
+  test('a probe without an answer shows that there is no such host, however long the look-up took', async () => {
     expect(await probe('http://upstream.example', { dns: resolverOf(50, 'ENOTFOUND') })).toMatchObject({
       evidence: 'no_such_host',
       reason: 'look-up ENOTFOUND',
     });
   });
 
-  test('shows nothing if the look-up fails', async () => {
+  test('a probe without an answer shows nothing if the look-up fails', async () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM']) {
       const result = await probe('http://upstream.example', { dns: resolverOf(0, code) });
       expect(result, code).toEqual({ evidence: 'local_failure', reason: `look-up ${code}` });
