@@ -20,7 +20,7 @@ const refused = { cause: { code: 'ECONNREFUSED' } };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('stop', () => {
-  test('answers 503 at /readyz on a connection that is still open, and closes it', async () => {
+  test('stop answers 503 at /readyz on a connection that is still open, and closes it', async () => {
     const upstream = await startHeldUpstream(FAIL);
     const app = await startInLiveMode(upstream.url);
     open.push(upstream, app);
@@ -41,7 +41,7 @@ describe('stop', () => {
     expect(second?.toLowerCase()).toContain('connection: close');
   });
 
-  test('fails readiness for the grace period on both ports, and still answers, with connection: close', async () => {
+  test('stop fails readiness for the grace period on both ports, and still answers, with connection: close', async () => {
     const app = await startInSandboxMode({ shutdownGraceMs: 2_000 });
     open.push(app);
     expect((await readMetrics(app)).value('device_trust_ready')).toBe(1);
@@ -65,7 +65,7 @@ describe('stop', () => {
     for (const port of [app.url, app.metricsUrl]) await expect(fetch(port)).rejects.toMatchObject(refused);
   });
 
-  test('may be called again, and frees the port for the next app', async () => {
+  test('stop may be called again, and frees the port for the next app', async () => {
     const port = await freePort();
     const first = await startInSandboxMode({ port });
     await first.stop();

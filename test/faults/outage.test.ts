@@ -55,7 +55,7 @@ describe.concurrent('a whole outage', () => {
     ['a reset', reset, LONG, 1],
     ['silence', hang, DEADLINE, 1],
   ])(
-    'with %s lets people proceed soon and at once, with one real call a second, and is soon over, each time',
+    'a whole outage with %s lets people proceed soon and at once, with one real call a second, and is soon over, each time',
     async ([, failure, deadline, outages], context) => {
       const { upstream, app } = await startBoth(context, serves, deadline, ATTESTING);
       await verifyPeople(app, 40);
@@ -177,7 +177,7 @@ describe.concurrent('a whole outage', () => {
     ['is down too, although nobody uses it', answersProbes, unavailable, PROCEEDS],
     ['is paused, and so down for everybody', answersProbes, paused, PROCEEDS],
     ['has never worked', limited, limited, STAYS],
-  ])('counts for an audience whose second captcha id %s', async ([, before, now, ofSecond], context) => {
+  ])('a whole outage counts for an audience whose second captcha id %s', async ([, before, now, ofSecond], context) => {
     const upstream = await startSwitchable(serves);
     const other = await startSwitchable(serves, { probe: before });
     const upstreamCheck = before === limited ? 'first' : 'all';
@@ -189,7 +189,7 @@ describe.concurrent('a whole outage', () => {
     expect(await verify(app, { ...TO_ANY, captchaId: SECOND })).toMatchObject(ofSecond);
   });
 
-  test('of a captcha id that the service has paused lets people proceed within the budget, and blames our configuration', async (context) => {
+  test('a whole outage of a captcha id that the service has paused lets people proceed within the budget, and blames our configuration', async (context) => {
     const [upstream, other] = [await startSwitchable(serves), await startSwitchable(serves)];
     const app = await startAgainst(upstream, LONG, { ...ATTESTING, captchaUrlNA: other.url });
     for (const { stop } of [upstream, other, app]) context.onTestFinished(stop);
@@ -214,7 +214,7 @@ describe.concurrent('a whole outage', () => {
     expect(await untilVerified(app)).toBeLessThan(OVER_MS);
   });
 
-  test('ends for captchas with the first probe that gets a 429, because a service that limits us is not down', async (context) => {
+  test('a whole outage ends for captchas with the first probe that gets a 429, because a service that limits us is not down', async (context) => {
     const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
     upstream.fail(unavailable);
     await untilProceeding(app);

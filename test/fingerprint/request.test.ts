@@ -16,7 +16,7 @@ beforeEach(() => {
 const sentBody = () => JSON.parse(received[0]?.body ?? 'nothing was sent');
 
 describe('the request', () => {
-  test('is a POST with the public key in the path and the secret as bearer token (sections 4 and 5)', async () => {
+  test('the request is a POST with the public key in the path and the secret as bearer token (sections 4 and 5)', async () => {
     await query({ token: 'some-token', publicKey: 'pk_sandbox_na' });
     expect(received).toMatchObject([
       {
@@ -30,7 +30,7 @@ describe('the request', () => {
     expect(received[0]?.headers).toHaveProperty('accept-encoding', 'identity');
   });
 
-  test('has each documented metadata key under the name of the document (2.2)', async () => {
+  test('the request has each documented metadata key under the name of the document (2.2)', async () => {
     const ours = Object.fromEntries(metadataKeys.map(({ graphql }) => [graphql, `value of ${graphql}`]));
     const wire = Object.fromEntries(metadataKeys.map(({ wire, graphql }) => [wire, `value of ${graphql}`]));
     await query({ token: 't', metadata: ours });

@@ -143,7 +143,7 @@ describe('whatever the service may answer', () => {
     );
   });
 
-  test('is a JWE with the documented header, whose text has neither the token nor the metadata', async () => {
+  test('a sealed judgement is a JWE with the documented header, whose text has neither the token nor the metadata', async () => {
     await fc.assert(
       fc.asyncProperty(data, circumstances, async (answer, given) => {
         const { plaintext, protectedHeader } = await compactDecrypt(judge(answer, given).sealed, bytesOf(NEW_KEY));
@@ -290,7 +290,7 @@ describe('what is not, as a whole, a text that was sealed, is not opened', () =>
     expect(() => judgements.open(text), what).toThrow(UNREADABLE);
   };
 
-  test('with any character changed', () => {
+  test('a sealed judgement with any character changed is not opened', () => {
     for (let at = 0; at < sealed.length; at += 1) {
       for (const other of ['A', 'B', '_', '.', ' ', '=', 'é']) {
         if (sealed[at] !== other) refuse(sealed.slice(0, at) + other + sealed.slice(at + 1), `${other} at ${at}`);
@@ -308,7 +308,7 @@ describe('what is not, as a whole, a text that was sealed, is not opened', () =>
     for (const more of ['.', '==', '\n', 'AAAA', '.AAAA']) refuse(sealed + more);
   });
 
-  test('of any text', () => {
+  test('any text that was not sealed is not opened', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => refuse(text)));
     for (const text of ['', '....', '.'.repeat(200_000), 'A'.repeat(10_000_000)]) refuse(text, 'a long text');
   });
@@ -362,7 +362,7 @@ describe('a sealed text that is no record of a known version is unreadable', () 
     ['a text', 'text'],
     // Nesting of any depth never ends the process.
     ['60,000 levels', `{"v":1,"web":${'['.repeat(60_000)}${']'.repeat(60_000)}}`],
-  ])('is %s', async (_what, record) => {
+  ])('a sealed text that is no record of a known version is unreadable: it is %s', async (_what, record) => {
     const sealed = await sealRecord(record);
     expect(() => judgements.open(sealed)).toThrow(UNREADABLE);
   });

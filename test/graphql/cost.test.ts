@@ -46,14 +46,14 @@ async function askBy(way: (typeof WAYS)[number], document: string, variables: Re
 }
 
 describe.each(WAYS)('a document that is %s', (way) => {
-  test('with 1,000 references and everything selected is answered', async () => {
+  test('an operation with 1,000 references and everything selected is answered', async () => {
     const { errors, data } = await askBy(way, ENTITIES_QUERY, references(1_000, '10-canary'));
     expect(errors).toBeUndefined();
     expect(data._entities).toHaveLength(1_000);
     expect(data._entities[999].signals).toHaveLength(10);
   });
 
-  test('with 100 aliases of a list for 1,000 references is refused before any call', async () => {
+  test('an operation with 100 aliases of a list for 1,000 references is refused before any call', async () => {
     const { status, errors, text } = await askBy(
       way,
       entitiesQuery(ATTACK).replace('query', `query ${way}`),
@@ -70,7 +70,7 @@ describe.each(WAYS)('a document that is %s', (way) => {
     expect(upstream.received).toEqual([]);
   });
 
-  test('whose lists turn out five times as long as assumed fails before they are written', async () => {
+  test('an operation whose lists turn out five times as long as assumed fails before they are written', async () => {
     const { status, data, errors } = await askBy(way, ENTITIES_QUERY, references(1_000, '51-a'));
     expect([status, data]).toEqual([200, null]);
     expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED', retryable: false } }]);

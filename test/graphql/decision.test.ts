@@ -90,19 +90,19 @@ describe('the metric', () => {
     two: deviceFingerprint(token: $token) { ... on DeviceFingerprint { ${DECISION} } }
   }`;
 
-  test('counts a decision once for each lookup, however often it is selected', async () => {
+  test('the metric of decisions counts one for each lookup, however often it is selected', async () => {
     const token = 'sandbox:android:EMULATOR';
     expect(await countedDuring(() => ask(app.graphqlUrl, TWICE, { token }))).toEqual({ 'CHALLENGE serious': 1 });
     expect(await countedDuring(() => askBothWays(TWICE, { token }))).toEqual({ 'CHALLENGE serious': 5 });
   });
 
-  test('counts equal references once, and different tokens each', async () => {
+  test('the metric of decisions counts equal references once, and different tokens each', async () => {
     const representations = ['sandbox:ios', 'sandbox:ios', 'sandbox:web', 'made-up'].map(reference);
     const asking = () => ask(app.graphqlUrl, BY_REFERENCE, { representations });
     expect(await countedDuring(asking)).toEqual({ 'ALLOW otherwise': 2 });
   });
 
-  test('counts nothing if no decision is selected', async () => {
+  test('the metric of decisions counts nothing if no decision is selected', async () => {
     const document = 'query ($token: String!) { deviceFingerprint(token: $token) { __typename } }';
     expect(await countedDuring(() => ask(app.graphqlUrl, document, { token: 'sandbox:ios' }))).toEqual({});
   });

@@ -146,7 +146,7 @@ test('what cannot be opened is null with a code, beside others that can, and not
 });
 
 describe('keys', () => {
-  test('of which a replica has none are what its operator has to configure, for a judgement and to open one', async () => {
+  test('without sealing keys a judgement and opening one are errors that the operator has to correct', async () => {
     const none = await start([]);
     const expectNotConfigured = (errors: readonly GraphqlError[] | undefined, ...path: (string | number)[]) => {
       const extensions = { code: 'NOT_CONFIGURED', retryable: false };
@@ -270,7 +270,7 @@ describe('what was decided, and for whom', async () => {
     for (const _time of TIMES) expect(await countedDuring(() => judge(fields))).toBe(count);
   });
 
-  test('to open a record decides nothing', async () => {
+  test('opening a record decides nothing', async () => {
     const { judgement } = await judge('judgement { sealed }');
     expect(await countedDuring(() => open(judgement.sealed))).toBe(0);
   });

@@ -73,7 +73,7 @@ const STORED = `query ($sealed: String!) { _entities(representations: [{ __typen
 const numbered = (count: number, token: string) => times(count, (at) => `${token}#${at}`);
 
 describe('all answers to one operation', () => {
-  test('have 2 MiB together beside 16 KiB for each: what does not fit has an error of its own, and everything else is whole', async () => {
+  test('all answers to one operation have 2 MiB together beside 16 KiB for each: what does not fit has an error of its own, and everything else is whole', async () => {
     // Eight answers of 250,000 bytes fit, and no usual one is kept out.
     const tokens = [...numbered(30, 'long'), ...numbered(60, 'usual')];
     const {
@@ -95,7 +95,7 @@ describe('all answers to one operation', () => {
     expect(linesOf(app).filter(({ code }) => code === 'OVERLOADED')).toMatchObject([{ level: 'warn' }]);
   });
 
-  test('may be documented ones of 100 devices with every signal, and one with much that is undocumented', async () => {
+  test('all answers to one operation may be documented ones of 100 devices with every signal, and one with much that is undocumented', async () => {
     const tokens = [...numbered(99, '200 signals'), 'extra'];
     const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
     expect(failed).toBeUndefined();

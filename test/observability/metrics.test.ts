@@ -96,7 +96,7 @@ describe('an operation', () => {
     ['error none caller', { query: '{' }, { GRAPHQL_PARSE_FAILED: 1 }],
     ['error none caller', { query: '{ a b }' }, { GRAPHQL_VALIDATION_FAILED: 2 }],
     ['error deviceFingerprint caller', { query: FINGERPRINT_QUERY }, { BAD_USER_INPUT: 1 }],
-  ])('counts by outcome, field and who has to act: %s for %j', async (expected, body, errors = {}) => {
+  ])('an operation counts by outcome, field and who has to act: %s for %j', async (expected, body, errors = {}) => {
     const [outcome, field, side] = expected.split(' ');
     const gain = await gainOf(app, () => send(app, body));
     expect(gain.of(`${DURATION}_count`)).toEqual([[{ field, outcome }, 1]]);
@@ -106,7 +106,7 @@ describe('an operation', () => {
     expect((await readMetrics(app)).value('device_trust_operations_in_flight')).toBe(0);
   });
 
-  test('that exceeds a limit of one request is the fault of its caller, whoever the code usually belongs to', async () => {
+  test('an operation that exceeds a limit of one request is the fault of its caller, whoever the code usually belongs to', async () => {
     const strict = await startSandboxed({ maxUpstreamCalls: 1 });
     const gain = await gainOf(strict, () => send(strict, { query: queryForTokens(['sandbox:web', 'sandbox:ios']) }));
     expect(gain.of('device_trust_errors_total')).toEqual([[{ code: 'OVERLOADED' }, 1]]);
@@ -118,7 +118,7 @@ describe('an operation', () => {
     ['a proxy answers for the service', 200, '<html>', 'upstream'],
     ['the service refuses our credentials, as documented', 401, errorEnvelope(401, 'Invalid bearer token'), 'operator'],
     ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'upstream'],
-  ])('for which %s (%i) names who has to act', async (_when, status, body, side) => {
+  ])('an operation for which %s (%i) names who has to act', async (_when, status, body, side) => {
     reply = answer(status, body);
     const linesBefore = live.app.logged().length;
     let text = '';
@@ -130,7 +130,7 @@ describe('an operation', () => {
       expect(said).toContain(`operator of ${side === 'upstream' ? 'that service' : 'this subgraph'} has to act`);
   });
 
-  test('is measured in seconds, in buckets of which one ends at the objective of latency and one at each default deadline', async () => {
+  test('an operation is measured in seconds, in buckets of which one ends at the objective of latency and one at each default deadline', async () => {
     const gain = await gainOf(app, () => send(app, { query: queryForTokens(['sandbox:delay:300:web']) }));
     expect(gain.sum(`${DURATION}_sum`, { outcome: 'ok' })).toBeGreaterThan(0.29);
     expect(gain.sum(`${DURATION}_sum`, { outcome: 'ok' })).toBeLessThan(5);
@@ -143,7 +143,7 @@ describe('an operation', () => {
     }
   });
 
-  test('is in flight until its call ends', async () => {
+  test('an operation is in flight until its call ends', async () => {
     const { app, upstream } = await startAgainst(hang, { fingerprintTimeoutMs: 60_000, captchaTimeoutMs: 60_000 });
     const inFlight = async () => (await readMetrics(app)).value('device_trust_operations_in_flight');
     const callers = new AbortController();
@@ -179,18 +179,21 @@ describe('a request that is refused', () => {
     ['BAD_REQUEST', 'a body that is not JSON', { body: '{' }],
     ['BAD_REQUEST', 'another path', { path: '/nothing', body: '{}' }],
     ['UNAUTHENTICATED', 'a wrong secret', { body: '{}', headers: { 'router-authorization': 'of-somebody-else' } }],
-  ])('counts as %s for %s, and as no operation', async (code, _why, { path = '/graphql', ...init }) => {
-    const headers = { 'content-type': 'application/json', 'router-authorization': SECRET, ...init.headers };
-    const gain = await gainOf(guarded, async () => {
-      const response = await fetch(guarded.url + path, { method: 'POST', ...init, headers });
-      expect(response.status).toBeGreaterThanOrEqual(400);
-    });
-    expect(gain.of('device_trust_requests_refused_total')).toEqual([[{ code }, 1]]);
-    expect(gain.of(`${DURATION}_count`)).toEqual([]);
-    expect((await readMetrics(guarded)).value('device_trust_operations_in_flight')).toBe(0);
-  });
+  ])(
+    'a request that is refused counts as %s for %s, and as no operation',
+    async (code, _why, { path = '/graphql', ...init }) => {
+      const headers = { 'content-type': 'application/json', 'router-authorization': SECRET, ...init.headers };
+      const gain = await gainOf(guarded, async () => {
+        const response = await fetch(guarded.url + path, { method: 'POST', ...init, headers });
+        expect(response.status).toBeGreaterThanOrEqual(400);
+      });
+      expect(gain.of('device_trust_requests_refused_total')).toEqual([[{ code }, 1]]);
+      expect(gain.of(`${DURATION}_count`)).toEqual([]);
+      expect((await readMetrics(guarded)).value('device_trust_operations_in_flight')).toBe(0);
+    },
+  );
 
-  test('counts as none if a connection has no request', async () => {
+  test('a request that is refused counts as none if a connection has no request', async () => {
     const gain = await gainOf(app, async () => {
       const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
       socket.end();

@@ -63,7 +63,7 @@ describe('a signal', () => {
     expect(lines).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
   });
 
-  test('ends it with 0 even while it starts', async ({ onTestFinished }) => {
+  test('a signal ends the process with 0 even while it starts', async ({ onTestFinished }) => {
     const child = startProcess(MAIN, { ...LIVE, ...preload('SIGTERM while it starts') });
     onTestFinished(child.stop);
     // By a handler of its own again: to process 1 the signal would be lost.
@@ -79,7 +79,7 @@ describe('a signal', () => {
     expect(await child.end('SIGINT')).toBe(130);
   });
 
-  test('that npm passes on after the process group got it counts once; sent again on purpose it ends it', async (context) => {
+  test('a signal that npm passes on after the process group got it counts once; sent again on purpose it ends the process', async (context) => {
     const { child, readiness } = await startBusy(context, 30_000, { npm_lifecycle_event: 'start' });
     // In one go, within npm's 500 ms however busy the machine is. Two of the same kind could become one.
     child.signal('SIGTERM');

@@ -33,17 +33,17 @@ describe('a service', () => {
     [ORDERS, ['risk:read']],
     [NEXT, ['risk:read']],
     [DESK, []],
-  ])('is known by its own secret, and has its own scopes', async ({ name, secret }, scopes) => {
+  ])('a service is known by its own secret, and has its own scopes', async ({ name, secret }, scopes) => {
     expect(await callerAt(server.graphqlUrl, asService(secret))).toEqual({ name, scopes });
     expect(await callerAt(server.graphqlUrl, { authorization: `bearer  ${secret}` })).toEqual({ name, scopes });
   });
 
-  test('asks on behalf of the person that it names, and brings no scopes but its own', async () => {
+  test('a service asks on behalf of the person that it names, and brings no scopes but its own', async () => {
     const headers = { ...asService(DESK.secret), ...PERSON };
     expect(await callerAt(server.graphqlUrl, headers)).toEqual({ name: 'desk', subject: 'person-17', scopes: [] });
   });
 
-  test('can be the only one who may ask', async () => {
+  test('a service can be the only one who may ask', async () => {
     const app = await startSandboxed(SERVICES);
     const ask = async (headers: Record<string, string>) => (await request(app.graphqlUrl, json(QUERY, headers))).status;
     expect([await ask(asService(ORDERS.secret)), await ask({}), await ask(asRouter())]).toEqual([400, 401, 401]);
@@ -134,7 +134,7 @@ describe('the router', () => {
     expect(await callerAt(server.graphqlUrl, asRouter(secret))).toEqual({ name: 'router', scopes: [] });
   });
 
-  test('asks on behalf of the person of the trusted headers', async () => {
+  test('the router asks on behalf of the person of the trusted headers', async () => {
     expect(await callerAt(server.graphqlUrl, { ...asRouter(), ...PERSON })).toEqual({
       name: 'router',
       subject: 'person-17',

@@ -43,7 +43,7 @@ test('the line says what the policy decided, by which rule, and which shadow rul
 });
 
 describe('the line', () => {
-  test('has every field for an operation with a name, a client, a trace and an upstream call', async () => {
+  test('the line of an operation with a name, a client, a trace and an upstream call has every field', async () => {
     const line = await lineOf(
       { query: FINGERPRINT_QUERY.replace('query', 'query Login'), variables: { token: 'sandbox:delay:60:web' } },
       {
@@ -73,7 +73,7 @@ describe('the line', () => {
     expect(line['ms']).toBeLessThan(5_000);
   });
 
-  test('has fewer fields for an operation without a name and upstream calls', async () => {
+  test('the line of an operation without a name and upstream calls has fewer fields', async () => {
     expect(await lineOf({ query: '{ signalCatalogue { code } }' })).toEqual({
       level: 'info',
       time: expect.any(String),
@@ -122,7 +122,7 @@ describe('the line', () => {
       { extensions: { persistedQuery: {} } },
       { errors: ['PERSISTED_QUERY_NOT_SUPPORTED'] },
     ],
-  ])('has %s', async (_what, body, expected) => {
+  ])('the line of an operation has %s', async (_what, body, expected) => {
     expect(await lineOf(body)).toMatchObject(expected);
   });
 });
@@ -153,7 +153,7 @@ describe('tokens in the line', () => {
   // printf 'sandbox:web' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
   const [WEB, IOS] = ['a1256d353fd6', 'f46290dd2739'];
 
-  test('are keyed hashes at debug, in the order of the operation', async () => {
+  test('tokens in the line are keyed hashes at debug, in the order of the operation', async () => {
     const debugging = await startSandboxed({ logLevel: 'debug', logHashKey: KEY });
     await send(debugging, { query: queryForTokens(['sandbox:web', 'sandbox:ios', 'sandbox:web']) });
     await send(debugging, { query: ENTITIES_QUERY, variables: referencesTo(['sandbox:web']) });
@@ -181,7 +181,7 @@ describe('tokens in the line', () => {
     expect(hashes.size).toBe(4);
   });
 
-  test('are left out at info', async () => {
+  test('tokens in the line are left out at info', async () => {
     expect(await lineOf({ query: queryForTokens(['sandbox:web']) })).not.toHaveProperty('tokens');
   });
 });
@@ -282,7 +282,7 @@ test('whether a captcha may proceed; of two in one operation, whether both may',
 describe('of good operations LOG_SAMPLE writes a share of the lines, and of all others every line', () => {
   const query = (...tokens: string[]) => ({ query: queryForTokens(tokens) });
 
-  test('with a sample of 0 good operations write no line, but count', async () => {
+  test('with a LOG_SAMPLE of 0 good operations write no line, but count', async () => {
     const quiet = await startSandboxed({ logSample: 0 });
     const passed = { input: await solveChallenge(quiet.sandboxUrls?.GLB ?? '') };
     await send(quiet, query('sandbox:web'));
@@ -298,7 +298,7 @@ describe('of good operations LOG_SAMPLE writes a share of the lines, and of all 
     ]);
   });
 
-  test('with a sample of 0 every other operation writes its line, which stands for itself alone', async () => {
+  test('with a LOG_SAMPLE of 0 every other operation writes its line, which stands for itself alone', async () => {
     const quiet = await startSandboxed({ logSample: 0, fingerprintTimeoutMs: 60_000 });
     const slow = send(quiet, { query: `query Slow ${queryForTokens(['sandbox:delay:2000:web'])}` });
     const others: [object, object][] = [
@@ -326,7 +326,7 @@ describe('of good operations LOG_SAMPLE writes a share of the lines, and of all 
     for (const line of lines) expect(line).not.toHaveProperty('sample');
   });
 
-  test('with a sample of a half, about half of the good operations write a line that says so', async () => {
+  test('with a LOG_SAMPLE of 0.5 about half of the good operations write a line that says so', async () => {
     const half = await startSandboxed({ logSample: 0.5 });
     for (let round = 0; round < 400; round += 1) await send(half, { query: '{ __typename }' });
     const lines = operationsOf(half);

@@ -49,7 +49,7 @@ describe.each([
       /fingerprint|device_?token|signal|judgement|decision|policy|metadata|catalogue|reports_|DateTime|JSONObject/i,
   },
 ] as const)('$name alone', ({ app, imports, present, absent, others }) => {
-  test('is ready and answers', async () => {
+  test('one service alone is ready and answers', async () => {
     expect((await fetch(`${app.url}/readyz`)).status).toBe(200);
     const { errors, data } = await ask(app.graphqlUrl, present.query, present.variables);
     expect([errors, Object.values(data)]).toEqual([
@@ -58,7 +58,7 @@ describe.each([
     ]);
   });
 
-  test('has no type, field, scalar or directive of the other in its schema', async () => {
+  test('one service alone has no type, field, scalar or directive of the other in its schema', async () => {
     const sdl = await sdlOf(app.graphqlUrl);
     expect(sdl.match(/import: (\[.*?\])/)?.[1]).toBe(imports);
     const names: string[] = [];
@@ -66,14 +66,14 @@ describe.each([
     expect(names.filter((name) => others.test(name) && !name.startsWith('federation__'))).toEqual([]);
   });
 
-  test('answers a document for the other with the ordinary error of validation', async () => {
+  test('one service alone answers a document for the other with the ordinary error of validation', async () => {
     for (const { query, variables } of absent) {
       const { status, errors } = await ask(app.graphqlUrl, query, variables);
       expect([status, errors?.[0]?.extensions]).toEqual([400, { code: 'GRAPHQL_VALIDATION_FAILED', retryable: false }]);
     }
   });
 
-  test('has neither metrics nor lines of the other', async () => {
+  test('one service alone has neither metrics nor lines of the other', async () => {
     const { families, samples } = await readMetrics(app);
     const words = [...families.keys(), ...samples.flatMap(({ labels }) => Object.values(labels))];
     expect(words.filter((word) => others.test(word))).toEqual([]);

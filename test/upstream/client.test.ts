@@ -30,7 +30,7 @@ describe('a call is reported once, with its span', () => {
     return { spans, context: createContext(() => (outcome) => void spans.push(outcome)) };
   }
 
-  test('after a cancellation, which ends every call of the operation', async () => {
+  test('a cancellation ends every call of the operation, and each is reported once with its span', async () => {
     const upstream = await start(undefined);
     const { client, reports } = startClient();
     const { context, spans } = createTracedContext();
@@ -42,7 +42,7 @@ describe('a call is reported once, with its span', () => {
     expect(reports).toEqual(Array(2).fill(['GLB', 'CANCELLED']));
   });
 
-  test('and not at all if its operation was cancelled before', async () => {
+  test('a call is not reported if its operation was cancelled before', async () => {
     const upstream = await start(200);
     const { client, reports } = startClient();
     const { context, spans } = createTracedContext();

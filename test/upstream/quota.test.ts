@@ -136,7 +136,7 @@ describe('services that call beside the router', () => {
     expect((await readMetrics(app)).value('device_trust_quota_remaining', { window: 'day' })).toBe(0);
   });
 
-  test('have a quota of their own also where all together have none', async () => {
+  test('services that call beside the router have a quota of their own also where all together have none', async () => {
     const { app, received } = await start({ routerSecrets: [ROUTER], services });
     await ask(app.graphqlUrl, queryForTokens(times(20, String)), {}, as(BATCH));
     expect(received()).toBe(7);

@@ -46,7 +46,9 @@ async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>
 }
 
 describe.concurrent('by default the first account decides', () => {
-  test('and readiness follows its first answer, without the time of grace', async ({ expect }) => {
+  test('by default readiness follows the first answer of the first account, without the time of grace', async ({
+    expect,
+  }) => {
     const { service } = await start('first', { a: well, b: well });
     expect(service.isReady).toBe(false);
     const begun = performance.now();
@@ -55,7 +57,7 @@ describe.concurrent('by default the first account decides', () => {
     expect(performance.now() - begun).toBeLessThan(GRACE_MS / 2);
   });
 
-  test('and another one that is refused or down does not', async ({ expect }) => {
+  test('by default an account after the first that is refused or down does not delay readiness', async ({ expect }) => {
     const { service, changes, stateOf } = await start('first', { a: well, b: refusing, c: down });
     await service.start();
     await expect.poll(() => [stateOf('b'), stateOf('c')]).toEqual(['refused', 'outage']);
@@ -94,7 +96,7 @@ describe.concurrent('what may be an outage delays readiness for the time of grac
     ['fail', down],
     ['get no answer', hang],
     ['are inconclusive', answer(429, '')],
-  ])('if probes %s', async ([, behave], { expect }) => {
+  ])('readiness waits for the time of grace if probes %s', async ([, behave], { expect }) => {
     const { service } = await start('first', { a: behave }, 300);
     const begun = performance.now();
     await service.start();
@@ -104,7 +106,7 @@ describe.concurrent('what may be an outage delays readiness for the time of grac
     expect(service.find('a')?.status.hasWorked).toBe(false);
   });
 
-  test('but no longer than it lasts', async ({ expect }) => {
+  test('readiness waits no longer than the time of grace', async ({ expect }) => {
     const { service, behaviours, stateOf } = await start('first', { a: down });
     const ready = service.start();
     await expect.poll(() => stateOf('a')).toBe('outage');

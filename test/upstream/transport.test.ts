@@ -33,7 +33,7 @@ describe('a body', () => {
     expect(await responseOf(200, '{\r\n\r\n"a":     100}')).toEqual({ status: 200, json: { a: 100 } });
   });
 
-  test('that is not JSON is no error, whatever the status', async () => {
+  test('a body that is not JSON is no error, whatever the status', async () => {
     expect(await responseOf(200, '<html>')).toEqual({ status: 200, json: undefined });
     expect(await responseOf(502, '')).toEqual({ status: 502, json: undefined });
   });
@@ -45,7 +45,7 @@ describe('a body', () => {
     ['as JSONP', 'callback({"a":1})'],
     ['that ends too early', '{"a":1'],
     ['in UTF-16', Buffer.from('{ "a":1}', 'utf16le').toString('latin1')],
-  ])('of a 200 with an object %s may be an answer, but is not read', async (_what, body) => {
+  ])('a body of a 200 with an object %s may be an answer, but is not read', async (_what, body) => {
     expect(await responseOf(200, body)).toEqual({ status: 200, json: undefined, unreadable: NOT_JSON });
     for (const status of [302, 404, 502]) expect(await responseOf(status, body)).toEqual({ status, json: undefined });
   });
@@ -53,7 +53,7 @@ describe('a body', () => {
   test.each([
     ['the rest is missing', '{"a":'],
     ['the JSON is whole', '{"a":1}'],
-  ])('on a connection that breaks is read unless the status is 200: %s', async (_what, text) => {
+  ])('a body on a connection that breaks is read unless the status is 200: %s', async (_what, text) => {
     const json = text.endsWith('}') ? { a: 1 } : undefined;
     const broken = (status: number) => start(thenClose(answer(status, text, { 'content-length': '99' })));
     for (const status of [302, 404, 502]) expect(await (await broken(status)).response).toEqual({ status, json });
@@ -69,7 +69,7 @@ describe('a body', () => {
     ['', undefined],
     ['identity,', undefined],
     ['Identity', undefined],
-  ])('with the content encoding %j is not read, but named: %s', async (encoding, named) => {
+  ])('a body with the content encoding %j is not read, but named: %s', async (encoding, named) => {
     const unreadable = `a body with ${named}, which the request does not accept`;
     expect(await responseOf(200, '{"a":1}', { 'content-encoding': encoding })).toEqual(
       named ? { status: 200, json: undefined, unreadable } : { status: 200, json: { a: 1 } },
@@ -101,7 +101,7 @@ describe('what fails on this machine is no failure of the upstream', () => {
     ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'UPSTREAM_REJECTED'],
     ['ERR_ASSERTION', 'UPSTREAM_PROTOCOL_ERROR'],
     ['ERR_OF_NEXT_YEAR', 'UPSTREAM_PROTOCOL_ERROR'],
-  ])('and what no connection fails with is no outage: %s is %s', (code, expected) => {
+  ])('an error that no refused or broken connection has is no outage: %s is %s', (code, expected) => {
     expect(toUpstreamError(failure(code, '203.0.113.7')).code).toBe(expected);
   });
 
