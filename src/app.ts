@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { RequestContext } from './graphql/context.ts';
 import { LogHash } from './observability/logger.ts';
@@ -7,8 +6,7 @@ import { openTracing } from './observability/tracing.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import type { CreateContext } from './server/handler.ts';
 import { createAdmin, createServer, GRAPHQL_PATH, METRICS_PATH } from './server/server.ts';
-import { hashesOf } from './settings/summary.ts';
-import { type Config, quotaOf, slicesOn, tableOf } from './settings/variables.ts';
+import { type Config, quotaOf, slicesOn } from './settings/variables.ts';
 import type { FileContent, Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
 import { schemaOf } from './subgraph.ts';
@@ -28,7 +26,6 @@ interface Options {
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
 export async function createApp(config: Config, log: Logger, options: Options = {}) {
   const slices = slicesOn(config, options.slices ?? SLICES);
-  const table = tableOf(slices);
   const names = slices.map(({ name }) => name);
   const metrics = createMetrics(names);
   /** The stop functions of all parts in the order of their start, called from the last to the first. */
@@ -42,9 +39,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const sandbox = await startSandbox?.({ host: config.sandboxHost, port: config.sandboxPort });
     if (sandbox) closers.push(sandbox.stop);
     /** The settings of slices: the operator's; in sandbox mode with the sandbox's accounts and keys. */
-    const settingsOf = (given: Config): Config => ({ ...given, ...sandbox?.settingsFor(given) });
-    metrics.recordContents(hashesOf(config, table));
-    metrics.recordReload('secrets', true);
+    const settings: Config = { ...config, ...sandbox?.settingsFor(config) };
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
     const logHash = new LogHash(config.logHashKey);
@@ -60,12 +55,8 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const running = new Map(
       slices.map((slice) => {
         const file = slice.file && (options.files?.[slice.file.name] ?? slice.file.read(undefined));
-        if (slice.file && file) {
-          metrics.recordContents({ [slice.file.name]: file.id });
-          metrics.recordReload(slice.file.name, true);
-        }
         const shared = upstreams.optionsOf(slice.name, quotaOf(slice, config));
-        const started = slice.start({ settings: settingsOf(config), file, shared, registry: metrics.registry });
+        const started = slice.start({ settings, file, shared, registry: metrics.registry });
         closers.push(() => started.upstream.close());
         return [slice.name, started];
       }),
@@ -79,7 +70,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       eventLoop,
       explorer: sandbox && pages?.createPages(GRAPHQL_PATH, sandbox.challengeUrl, names),
       isUpstreamReady: () => runningSlices.every(({ upstream }) => upstream.health.isReady),
-      jwks: () => runningSlices.map((slice) => slice.jwks?.()).find((keys) => keys !== undefined),
+      jwks: runningSlices.map(({ jwks }) => jwks).find((keys) => keys !== undefined),
       trustsLoopback: sandbox !== undefined,
     });
     settle = server.settle;
@@ -92,30 +83,9 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const ready = Promise.all(runningSlices.map(({ upstream }) => upstream.health.start())).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
-    let inUse = config;
-    /** Replaces all secrets but the address of the store by those of another configuration. Requests in flight keep theirs. */
-    const rotate = (next: Config) => {
-      const isStoreNew = next.quotaStoreUrl !== config.quotaStoreUrl;
-      if (isStoreNew)
-        log.warn('QUOTA_STORE_URL has changed. Restart every replica: until then this one uses the old store.');
-      const rotated = { ...next, quotaStoreUrl: config.quotaStoreUrl };
-      if (isStoreNew && isDeepStrictEqual(rotated, inUse)) return;
-      inUse = rotated;
-      for (const slice of runningSlices) slice.rotate(settingsOf(next));
-      server.replaceSecrets(next);
-      upstreams.replaceCallers(next);
-      if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
-      metrics.recordContents(hashesOf(rotated, table));
-      log.info('secrets rotated');
-    };
-    /** Replaces the content of the file with this name. Operations in flight keep theirs. */
-    const useFile = (name: string, content: FileContent) => {
-      for (const slice of slices) if (slice.file?.name === name) running.get(slice.name)?.useFile?.(content);
-      metrics.recordContents({ [name]: content.id });
-    };
     const examples = sandbox && pages ? pages.exampleCommands(graphqlUrl, sandbox.challengeUrl, names, config) : '';
     const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
-    return { ...addresses, slices, examples, ready, rotate, useFile, recordReload: metrics.recordReload, stop };
+    return { ...addresses, slices, examples, ready, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -4,9 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { ConfigError, unusedNames } from './config/parser.ts';
-import { stampOf, watchConfig } from './config/rotation.ts';
 import { unsafeSwitches } from './config/switches.ts';
-import { mismatch, type Variable } from './config/values.ts';
+import { mismatch } from './config/values.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
 import { exporterProblems } from './observability/settings.ts';
@@ -50,7 +49,7 @@ const MAX_STOP_MS = 10_000;
 
 // The kernel ignores a signal to PID 1 unless the process handles it.
 let stoppingSince: number | undefined;
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
     const now = performance.now();
     if (stoppingSince !== undefined) {
@@ -86,7 +85,6 @@ function chosenSlices(): readonly Slice[] {
 
 const chosen = chosenSlices();
 const readFile = (path: string) => readFileSync(path, 'utf8');
-const readConfig = () => parseConfig(process.env, readFile, SLICES, chosen);
 
 /** Reads the configuration and the files of slices, or ends the process with every mistake in them. */
 function readAll() {
@@ -100,7 +98,7 @@ function readAll() {
       return undefined;
     }
   };
-  const config = attempt(readConfig);
+  const config = attempt(() => parseConfig(process.env, readFile, SLICES, chosen));
   if (config?.upstreamMode === 'live') problems.push(...unsafeSwitches(process.env, process.execArgv));
   if (config?.otlpEndpoint !== undefined) problems.push(...exporterProblems(process.env, readFile));
   const files: Record<string, FileContent> = {};
@@ -118,32 +116,6 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.exit(1);
 }
 
-/** Watches files, and uses their new content. If it has a mistake, that is logged, and the old content stays in use. */
-function watch<Value>(
-  name: string,
-  paths: readonly string[],
-  refused: string,
-  first: Value,
-  read: () => Value,
-  use: (next: Value) => void,
-): void {
-  // A value in the environment never changes.
-  if (paths.length === 0) return;
-  watchConfig(
-    first,
-    () => stampOf(paths),
-    read,
-    (next) => {
-      use(next);
-      app?.recordReload(name, true);
-    },
-    (problems) => {
-      app?.recordReload(name, false);
-      log?.error({ problems }, refused);
-    },
-  );
-}
-
 const { config, files } = readAll();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
 // Tests keep a machine so busy that this process is late for no fault of its own.
@@ -155,27 +127,14 @@ app = await createApp(config, log, { slices: chosen, files, maxDelayMs }).catch(
 });
 const { url, graphqlUrl, examples, slices } = app;
 log.info(summaryOf(config, slices, files));
-/** The fields of the log line about a file's content. Other lines have only its id. */
-const fieldsOf = (name: string, { id, text }: FileContent) => ({ [name]: id, [`${name}Text`]: text });
-for (const { file, variables } of slices) {
+for (const { file } of slices) {
   const content = file && files[file.name];
   if (!file || !content) continue;
-  const { name, title, path } = file;
+  const { name, title } = file;
   // The log of a sandbox is not kept.
   const level = config.upstreamMode === 'live' ? 'info' : 'debug';
-  log[level](fieldsOf(name, content), `${title} in use`);
-  const from = process.env[variables[path]?.name ?? ''] || undefined;
-  watch(
-    name,
-    from ? [from] : [],
-    `the new ${title} cannot be used; the old one stays in use`,
-    content,
-    () => file.read(from),
-    (next) => {
-      app?.useFile(name, next);
-      log?.info(fieldsOf(name, next), `${title} replaced`);
-    },
-  );
+  // Other lines have only the id.
+  log[level]({ [name]: content.id, [`${name}Text`]: content.text }, `${title} in use`);
 }
 const exposure = exposureOf(config, slices);
 if (exposure) log.warn(exposure);
@@ -186,16 +145,3 @@ const unused = unusedNames(
 );
 if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
-
-const secretFiles = Object.values<Variable>(VARIABLES).flatMap(
-  ({ name, secret }) => (secret && process.env[`${name}_FILE`]) || [],
-);
-// Watched separately: a mistake in another file must not block a secret rotation.
-watch(
-  'secrets',
-  secretFiles,
-  'the new secrets cannot be used; the old ones stay in use',
-  config,
-  readConfig,
-  app.rotate,
-);

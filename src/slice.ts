@@ -33,7 +33,7 @@ export interface Slice<
   summary(settings: Values<Rows & ServerRows> & { readonly upstreamMode: string }, file: Content | undefined): string[];
   /** The keys of variables that have no effect with these settings. */
   unused(settings: Values<Rows>): readonly Key[];
-  start(options: StartOptions<Rows, Content>): RunningSlice<Rows, Content>;
+  start(options: StartOptions<Rows, Content>): RunningSlice;
 }
 
 /** A slice with these variables and the content of its file. */
@@ -43,7 +43,7 @@ export type SliceOf<Rows extends Table, Content extends FileContent = FileConten
   Extract<keyof Rows, string>
 >;
 
-/** A file without secrets. It is watched separately, so that a mistake in it does not block a rotation of secrets. */
+/** A file without secrets, read once at the start. */
 interface SliceFile<Content extends FileContent, Key extends string> {
   /** The name of the file in metrics and in the fields of the log. */
   readonly name: string;
@@ -72,14 +72,10 @@ export interface StartOptions<Rows extends Table = Table, Content extends FileCo
 }
 
 /** A slice that is on. Its client provides health, readiness, metrics and log lines. */
-export interface RunningSlice<Rows extends Table = Table, Content extends FileContent = FileContent> extends PartMaker {
+export interface RunningSlice extends PartMaker {
   readonly upstream: Pick<UpstreamClient, 'health' | 'close'>;
-  /** Replaces all accounts and secrets at once. Requests in flight keep theirs. */
-  rotate(settings: Values<Rows & ServerRows>): void;
-  /** Replaces the content of its file. Requests in flight keep theirs. */
-  useFile?(content: Content): void;
   /** The public keys of its proofs, as a JWK set in JSON; undefined if it makes no proofs. */
-  jwks?(): string | undefined;
+  readonly jwks?: string | undefined;
 }
 
 /** Makes the function by which resolvers get the part of their slice in a request. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Config } from '../src/settings/variables.ts';
 import { FAIL } from './faults/documented.ts';
 import { readMetrics } from './observability/exposition.ts';
-import { DEFAULTS, startInLiveMode, startInSandboxMode } from './support/app.ts';
+import { startInLiveMode, startInSandboxMode } from './support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from './support/graphql.ts';
 import { listen } from './support/loopback.ts';
 import { freePort } from './support/ports.ts';
@@ -74,18 +74,6 @@ describe('stop', () => {
     open.push(second);
     expect(second.url).toBe(first.url);
   });
-});
-
-test('a new address of the store needs a restart, which is said in place of, or beside, the secrets that were rotated', async () => {
-  const app = await startInSandboxMode();
-  open.push(app);
-  const written = () =>
-    ['QUOTA_STORE_URL has changed. Restart', 'secrets rotated'].map((text) => app.logged().split(text).length - 1);
-  const moved = { ...DEFAULTS, quotaStoreUrl: 'redis://127.0.0.1:9' };
-  app.rotate(moved);
-  expect(written()).toEqual([1, 0]);
-  app.rotate({ ...moved, logHashKey: 'another-key-of-hashes' });
-  expect(written()).toEqual([2, 1]);
 });
 
 const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;

@@ -48,7 +48,7 @@ interface Options {
 export class AttestationIssuer {
   readonly #settings: CaptchaSettings['attestation'];
   readonly #options: Options;
-  #signer: ReturnType<typeof createSigner> | undefined;
+  readonly #signer: ReturnType<typeof createSigner> | undefined;
 
   constructor(settings: Pick<CaptchaSettings, 'attestation' | 'attestationKeys'>, options: Options) {
     this.#settings = settings.attestation;
@@ -61,11 +61,6 @@ export class AttestationIssuer {
   /** The JWK set as JSON. Undefined if no attestations are configured. */
   get jwks(): string | undefined {
     return this.#signer?.jwks;
-  }
-
-  /** Replaces every key at once. Signatures in progress keep their key. */
-  replaceKeys(keys: readonly AttestationKey[]): void {
-    if (this.#signer) this.#signer = createSigner(keys);
   }
 
   /**

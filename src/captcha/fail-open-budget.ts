@@ -1,5 +1,5 @@
 import type { Requester } from '../graphql/caller.ts';
-import { type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
+import { type Callers, type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -40,7 +40,11 @@ export class FailOpenBudget {
   readonly #proceededOf = new Map<string, number>();
   readonly #proceeded = new SharedCount();
   /** The shares of services in MINIMUM. */
-  shares = sharesOf(MINIMUM, { hasRouter: true, services: 2 });
+  readonly #shares: ReturnType<typeof sharesOf>;
+
+  constructor(callers: Callers) {
+    this.#shares = sharesOf(MINIMUM, callers);
+  }
 
   /** Records a verified pass of a requester; `now` excludes the time that the id spent in outages, in ms. */
   recordPass(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): void {
@@ -59,7 +63,7 @@ export class FailOpenBudget {
     if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
     const minutes = withinHour(this.#minutes.get(bucket) ?? [], now);
     const limit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
-    const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.shares, caller, 1);
+    const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.#shares, caller, 1);
     if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= limit) return false;
     this.#proceeded.add(caller, 1);
     countForMinute(this.#proceededIn, bucket);
@@ -89,10 +93,6 @@ function scopeOf({ name, isService }: Holder): string {
 function bucketOf(captchaId: string, { kind }: Requester, caller: Holder): string {
   return `${scopeOf(caller)}${captchaId} ${kind}`;
 }
-
-/** The shares of these services in MINIMUM. */
-export const minimumShares = (routerSecrets: readonly unknown[], services: readonly { readonly name: string }[]) =>
-  sharesOf(MINIMUM, { hasRouter: routerSecrets.length > 0, services: new Set(services.map(({ name }) => name)).size });
 
 function keyOf({ kind, id }: Requester): string {
   return `${kind} ${id}`;

@@ -12,7 +12,7 @@ export interface Captcha extends Account {
   readonly keys: SigningKeys;
 }
 
-/** The key of a captcha id, with its next key during a rotation. The service may accept only one of them at a time. */
+/** The key of a captcha id, with its next key while it is rotated. The service may accept only one of them at a time. */
 class SigningKeys {
   #inUse: string;
   readonly #all: readonly string[];

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestContext } from '../graphql/context.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
+import { callersIn } from '../runtime/shares.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { RunningSlice, StartOptions } from '../slice.ts';
 import type { CallScope } from '../upstream/call.ts';
@@ -19,7 +20,7 @@ import {
   readResponse,
   VALIDATE_TEMPLATE,
 } from './contract.ts';
-import { FailOpenBudget, minimumShares } from './fail-open-budget.ts';
+import { FailOpenBudget } from './fail-open-budget.ts';
 import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
 import { CaptchaRequest } from './resolvers.ts';
@@ -38,7 +39,7 @@ type Rows = typeof CAPTCHA_VARIABLES;
 type Log = StartOptions['shared']['log'];
 
 /** The captcha service, with the attestations of its verdicts. */
-export class CaptchaService implements RunningSlice<Rows> {
+export class CaptchaService implements RunningSlice {
   readonly upstream: UpstreamClient<Captcha>;
   readonly attestations: AttestationIssuer;
   readonly maxCaptchas: number;
@@ -56,8 +57,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
     this.#timeoutMs = settings.captchaTimeoutMs;
-    this.#budget = new FailOpenBudget();
-    this.#budget.shares = minimumShares(settings.routerSecrets, settings.services);
+    this.#budget = new FailOpenBudget(callersIn(settings));
     this.upstream = new UpstreamClient({
       ...shared,
       accounts: captchasOf(settings),
@@ -72,13 +72,7 @@ export class CaptchaService implements RunningSlice<Rows> {
     return new CaptchaRequest(this, context);
   }
 
-  rotate(settings: StartOptions<Rows>['settings']): void {
-    this.#budget.shares = minimumShares(settings.routerSecrets, settings.services);
-    this.upstream.replace(captchasOf(settings));
-    if (settings.attestationKeys.length > 0) this.attestations.replaceKeys(settings.attestationKeys);
-  }
-
-  jwks(): string | undefined {
+  get jwks(): string | undefined {
     return this.attestations.jwks;
   }
 

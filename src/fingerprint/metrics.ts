@@ -2,6 +2,7 @@ import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalLevel } from '../schema.generated.ts';
 import { CLIENT_TYPES } from './contract.ts';
+import type { RiskPolicy } from './policy.ts';
 
 /** How a device can differ from the document, which has one level and one confidence for each signal. */
 const DRIFTS = ['unknown_signal', 'level', 'confidence', 'client_type'] as const;
@@ -60,12 +61,11 @@ export function createFingerprintMetrics(
     },
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
     recordDecision,
-    /** Begins the series of each rule in use at 0, for the reason above. */
-    watchPolicy: (rules: () => readonly { decision: DeviceRiskDecision; isShadow: boolean }[]) =>
-      onCollect(() => {
-        for (const { decision, isShadow } of rules())
-          for (const clientType of Object.values(CLIENT_TYPES)) recordDecision(decision, isShadow, { clientType }, 0);
-      }),
+    /** Begins the series of each rule at 0, for the reason above. */
+    beginDecisions: ({ rules, otherwise }: Pick<RiskPolicy, 'rules' | 'otherwise'>) => {
+      for (const { decision, isShadow } of [...rules, { decision: otherwise, isShadow: false }])
+        for (const clientType of Object.values(CLIENT_TYPES)) recordDecision(decision, isShadow, { clientType }, 0);
+    },
     recordJudgement: counterOf('judgements_total', judged, 'outcome', ['sealed', 'opened', 'unreadable']),
     recordDroppedMetadata,
   };

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config/parser.ts';
-import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
-import type { FingerprintMetrics } from './metrics.ts';
 import { type Condition, OTHERWISE, readContent } from './policy-format.ts';
 import { isAtLeast } from './signal-catalogue.ts';
 
@@ -110,31 +108,3 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
 
 /** The built-in policy. Only blacklists deny, because a hobbyist's phone can trigger several HIGH signals. */
 export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
-
-/** The policy in use, which counts its decisions. */
-export class PolicyInUse {
-  /** The policy for new requests. Requests in flight keep theirs. */
-  current: RiskPolicy;
-  readonly #metrics: Pick<FingerprintMetrics, 'recordDecision' | 'watchPolicy'>;
-
-  constructor(policy: RiskPolicy, metrics: Pick<FingerprintMetrics, 'recordDecision' | 'watchPolicy'>) {
-    this.current = policy;
-    this.#metrics = metrics;
-    metrics.watchPolicy(() => [...this.current.rules, { decision: this.current.otherwise, isShadow: false }]);
-  }
-
-  /** Decides about a device by a policy that is or was in use. Records the decision and those of shadow rules. */
-  decide(policy: RiskPolicy, device: PolicyInput, operation: Pick<Operation, 'recordDecision'>): DeviceRiskDecision {
-    // Callers choose the event: only a word of the policy may become a label.
-    const eventType = policy.rules.flatMap(({ when }) => when.eventType ?? []).find((one) => one === device.eventType);
-    const about = { clientType: device.clientType, eventType };
-    const shadows: string[] = [];
-    const decision = decide(policy, device, (shadow) => {
-      shadows.push(shadow.rule);
-      this.#metrics.recordDecision(shadow, true, about);
-    });
-    this.#metrics.recordDecision(decision, false, about);
-    operation.recordDecision(decision, shadows);
-    return decision;
-  }
-}

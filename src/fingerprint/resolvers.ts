@@ -15,7 +15,6 @@ import type { UpstreamClient } from '../upstream/client.ts';
 import type { Sealed } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';
-import type { PolicyInUse } from './policy.ts';
 import { type FingerprintRequest, toRequest, withTrusted } from './request.ts';
 import { type Judgements, judgementOf, noSealingKeys } from './sealed-judgement.ts';
 import { isAtLeast, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
@@ -25,7 +24,7 @@ export interface FingerprintParts {
   readonly maxUpstreamCalls: number;
   query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome>;
   readonly upstream: Pick<UpstreamClient, 'find'>;
-  readonly policyInUse: Pick<PolicyInUse, 'current' | 'decide'>;
+  decide(device: JudgedDevice, operation: RequestContext['operation']): DeviceRiskDecision;
   readonly judgements: Pick<Judgements, 'hasKeys' | 'seal' | 'open'>;
   readonly metrics: Pick<FingerprintMetrics, 'recordLookup' | 'recordDroppedMetadata'>;
 }
@@ -36,7 +35,6 @@ export class DeviceRequest {
   readonly #context: RequestContext;
   #loader: DataLoader<FingerprintRequest, FingerprintOutcome, string> | undefined;
   #calls = 0;
-  readonly #policy: PolicyInUse['current'];
   readonly #decisions = new Map<JudgedDevice, DeviceRiskDecision>();
   readonly #judgements = new Map<JudgedDevice, DeviceJudgement>();
   /** The device of each judgement that this request made. A judgement that it opened has no device here. */
@@ -46,7 +44,6 @@ export class DeviceRequest {
   constructor(parts: FingerprintParts, context: RequestContext) {
     this.#parts = parts;
     this.#context = context;
-    this.#policy = parts.policyInUse.current;
   }
 
   /** Looks up the device of the caller's client, which trusted headers may describe. */
@@ -84,7 +81,7 @@ export class DeviceRequest {
   decide(device: JudgedDevice): DeviceRiskDecision {
     const known = this.#decisions.get(device);
     if (known) return known;
-    const decision = this.#parts.policyInUse.decide(this.#policy, device, this.#context.operation);
+    const decision = this.#parts.decide(device, this.#context.operation);
     this.#decisions.set(device, decision);
     return decision;
   }

@@ -26,15 +26,10 @@ export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 export class Judgements {
   readonly #metrics: Pick<FingerprintMetrics, 'recordJudgement'>;
   /** Keyed by JWE protected header. The first key seals, and all keys open. */
-  #keys: ReadonlyMap<string, KeyObject> = new Map();
+  readonly #keys: ReadonlyMap<string, KeyObject>;
 
   constructor(keys: readonly SealingKey[], metrics: Pick<FingerprintMetrics, 'recordJudgement'>) {
     this.#metrics = metrics;
-    this.replaceKeys(keys);
-  }
-
-  /** Replaces all keys at once, for a rotation. */
-  replaceKeys(keys: readonly SealingKey[]): void {
     const typ = 'device-judgement+jwe';
     this.#keys = new Map(
       keys.map(({ k, kid }) => {
@@ -61,7 +56,7 @@ export class Judgements {
     return { sealed: encrypt(record.text, ...first), isShortened: record.isShortened };
   }
 
-  /** Opens a text that a current key has sealed. @throws JUDGEMENT_UNREADABLE for any other text, NOT_CONFIGURED without a key */
+  /** Opens a text that one of the keys has sealed. @throws JUDGEMENT_UNREADABLE for any other text, NOT_CONFIGURED without a key */
   open(sealed: string): DeviceJudgement {
     if (!this.hasKeys) throw noSealingKeys();
     const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, this.#keys);

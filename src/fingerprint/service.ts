@@ -1,4 +1,6 @@
 import type { RequestContext } from '../graphql/context.ts';
+import type { Operation } from '../observability/operation.ts';
+import type { DeviceRiskDecision } from '../schema.generated.ts';
 import type { RunningSlice, StartOptions } from '../slice.ts';
 import type { Account, CallScope } from '../upstream/call.ts';
 import { UpstreamClient } from '../upstream/client.ts';
@@ -7,7 +9,7 @@ import { addressOf } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { createFingerprintMetrics, type Drift, type FingerprintMetrics } from './metrics.ts';
 import { type FingerprintOutcome, probeResultOf, toOutcome, toRejection } from './outcome.ts';
-import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './policy.ts';
+import { DEFAULT_POLICY, decide, type PolicyInput, type RiskPolicy } from './policy.ts';
 import { type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { DeviceRequest } from './resolvers.ts';
 import { Judgements } from './sealed-judgement.ts';
@@ -16,9 +18,9 @@ import type { FINGERPRINT_VARIABLES, FingerprintSettings } from './settings.ts';
 type Rows = typeof FINGERPRINT_VARIABLES;
 
 /** The fingerprint service, with the policy and the judgements about its devices. */
-export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
+export class FingerprintService implements RunningSlice {
   readonly upstream: UpstreamClient;
-  readonly policyInUse: PolicyInUse;
+  readonly #policy: RiskPolicy;
   readonly judgements: Judgements;
   readonly metrics: FingerprintMetrics;
   readonly maxUpstreamCalls: number;
@@ -39,7 +41,8 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
       timeoutMs: settings.fingerprintTimeoutMs,
       onCall: metrics.recordSentCall,
     });
-    this.policyInUse = new PolicyInUse(policy, metrics);
+    this.#policy = policy;
+    metrics.beginDecisions(policy);
     this.judgements = new Judgements(settings.sealingKeys, metrics);
   }
 
@@ -47,13 +50,20 @@ export class FingerprintService implements RunningSlice<Rows, RiskPolicy> {
     return new DeviceRequest(this, context);
   }
 
-  rotate(settings: FingerprintSettings): void {
-    this.upstream.replace(applicationsOf(settings));
-    if (settings.sealingKeys.length > 0) this.judgements.replaceKeys(settings.sealingKeys);
-  }
-
-  useFile(policy: RiskPolicy): void {
-    this.policyInUse.current = policy;
+  /** The decision of the policy about a device. Records the decision and those of shadow rules. */
+  decide(device: PolicyInput, operation: Pick<Operation, 'recordDecision'>): DeviceRiskDecision {
+    // Callers choose the event: only a word of the policy may become a label.
+    const eventTypes = this.#policy.rules.flatMap(({ when }) => when.eventType ?? []);
+    const eventType = eventTypes.find((one) => one === device.eventType);
+    const about = { clientType: device.clientType, eventType };
+    const shadows: string[] = [];
+    const decision = decide(this.#policy, device, (shadow) => {
+      shadows.push(shadow.rule);
+      this.metrics.recordDecision(shadow, true, about);
+    });
+    this.metrics.recordDecision(decision, false, about);
+    operation.recordDecision(decision, shadows);
+    return decision;
   }
 
   /** Looks up one token, and counts its signals. @throws see `UpstreamClient.call` */

@@ -165,17 +165,13 @@ const BLOCK_BYTES = 64;
 
 /** The form of a token or a person in the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104). Node's `Hmac` would take more CPU. */
 export class LogHash {
-  #inner = Buffer.alloc(0);
+  readonly #inner: Buffer;
   /** The outer block, with room for the inner hash. */
   readonly #outer = Buffer.alloc(BLOCK_BYTES + 32);
 
   /** @param key by default random; then hashes of different processes cannot be compared */
   constructor(key: string | undefined) {
-    this.replaceKey(key ?? randomBytes(32));
-  }
-
-  replaceKey(key: string | Buffer): void {
-    const bytes = Buffer.from(key);
+    const bytes = Buffer.from(key ?? randomBytes(32));
     const block = Buffer.alloc(BLOCK_BYTES);
     (bytes.length > block.length ? hash('sha256', bytes, 'buffer') : bytes).copy(block);
     this.#inner = Buffer.from(block.map((byte) => byte ^ 0x36));

@@ -75,8 +75,6 @@ export function createMetrics(slices: readonly string[]) {
   const failedLookups = counter('lookups_failed_total', 'Look-ups of host names that failed');
   const droppedLines = counter('log_lines_dropped_total', 'Log lines that could not be written');
   const lost = 'Spans that the receiver of traces did not get, by reason';
-  const newestInUse = gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', 'file');
-  const contentInfo = gauge('content_info', '1, with the hash of the content in use', 'content', 'hash');
   const ready = gauge('ready', '1 while readiness succeeds, else 0');
   const late = 'The time by which the event loop was late while requests were in flight';
   const lag = counter('event_loop_lag_seconds_total', late);
@@ -84,11 +82,8 @@ export function createMetrics(slices: readonly string[]) {
   const build = { version: packageJson.version, node: process.versions.node };
   gauge('build_info', '1, with the version of this subgraph and of Node', 'version', 'node').set(build, 1);
 
-  const contents: Record<string, string> = {};
   onCollect(() => {
     time.set(Date.now() / 1_000);
-    contentInfo.reset();
-    for (const [content, hash] of Object.entries(contents)) contentInfo.set({ content, hash }, 1);
     droppedLines.reset();
     droppedLines.inc(linesDropped());
   });
@@ -105,9 +100,6 @@ export function createMetrics(slices: readonly string[]) {
     },
     recordDocument: counterOf('documents_total', documents, 'result', ['hit', 'miss']),
     recordRefusal: counterOf('requests_refused_total', refused, 'code', REFUSALS),
-    /** Is the newest content of these files in use? If not, the next start will refuse it. */
-    recordReload: (file: string, isInUse: boolean) => newestInUse.set({ file }, Number(isInUse)),
-    recordContents: (hashes: Readonly<Record<string, string>>) => Object.assign(contents, hashes),
     recordFailedLookup: () => failedLookups.inc(),
     recordLostSpans: counterOf('spans_lost_total', lost, 'reason', ['export_failed', 'queue_full']),
     watchEventLoop: (measuredLagMs: () => number) =>

@@ -1,11 +1,22 @@
+/** The callers of this process. A service with two secrets is one. */
+export interface Callers {
+  readonly hasRouter: boolean;
+  readonly services: number;
+}
+
+export const callersIn = (settings: {
+  readonly routerSecrets: readonly unknown[];
+  readonly services: readonly { readonly name: string }[];
+}): Callers => ({
+  hasRouter: settings.routerSecrets.length > 0,
+  services: new Set(settings.services.map(({ name }) => name)).size,
+});
+
 /**
  * The shares of a capacity or limit that services may hold, so that they starve neither the router nor each other. `together` is
  * half of the total, or all of it without a router. `each` is half of `together`, or all of it for one service. The least is 1.
  */
-export function sharesOf(
-  total: number,
-  { hasRouter, services }: { readonly hasRouter: boolean; readonly services: number },
-) {
+export function sharesOf(total: number, { hasRouter, services }: Callers) {
   const together = Math.max(hasRouter ? total / 2 : total, 1);
   return { together, each: services > 1 ? Math.max(together / 2, 1) : together };
 }
@@ -36,7 +47,7 @@ export class SharedCount {
 }
 
 export interface Holder {
-  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. A rotation of the secret keeps the name. */
+  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
   readonly name: string;
   /** Without any secret, every caller has the limits of the router. */
   readonly isService: boolean;

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
-import { type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
+import { type Callers, type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
 
 /** The part of a shared capacity that one request or connection has reserved. */
 export interface Reservation {
@@ -14,14 +14,13 @@ export interface Reservation {
 export type Reserve = (caller: Holder) => Reservation;
 
 /** A capacity for all callers. Services may hold only their shares of it. */
-export function shareCapacity(total: number, hasRouter: () => boolean): Reserve {
+export function shareCapacity(total: number, callers: Callers): Reserve {
   const held = new SharedCount();
+  const shares = sharesOf(total, callers);
   return (caller) => {
     let taken = 0;
     return {
       take: (amount) => {
-        // Always the shares of several services, because a rotation may add a service.
-        const shares = sharesOf(total, { hasRouter: hasRouter(), services: 2 });
         if (!held.hasRoom(total, shares, caller, amount)) return false;
         taken += amount;
         held.add(caller, amount);
@@ -60,10 +59,10 @@ const CROWDED = 0.9;
 export function limitConnections(
   server: Server,
   limit: number,
-  hasRouter: () => boolean,
+  callers: Callers,
   metrics?: Pick<Metrics, 'recordEviction'>,
 ): (socket: Socket, caller: Holder) => boolean {
-  const reserve = shareCapacity(limit, hasRouter);
+  const reserve = shareCapacity(limit, callers);
   let open = 0;
   /** The open connections without an operation, the oldest first. */
   const withoutOperation = new Set<Socket>();

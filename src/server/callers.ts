@@ -11,10 +11,8 @@ import {
   subjectOf,
 } from './trusted-headers.ts';
 
-type CallerSecrets = Pick<ServerSettings, 'routerSecrets' | 'services'>;
-
 /** Every GraphQL request must present one of the secrets. If none is configured, access is open. */
-export interface CallerOptions extends CallerSecrets, Pick<ServerSettings, 'trustedHeaders'> {
+export interface CallerOptions extends Pick<ServerSettings, 'routerSecrets' | 'services' | 'trustedHeaders'> {
   /** Are headers from this machine trusted if no secret is configured? For the sandbox, to try every feature. */
   readonly trustsLoopback?: boolean;
 }
@@ -38,21 +36,17 @@ export function createCallers(options: CallerOptions) {
   const { trustedHeaders = {}, trustsLoopback = false } = options;
   const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;
   const readMetadata = createMetadataReader(metadata);
-  let routers: readonly Credential[] = [];
-  let services: readonly Credential[] = [];
-  let enforcesScopes = false;
-
-  /** Replaces all secrets at once, for a rotation. Requests in flight keep their caller. */
-  function replaceSecrets(next: CallerSecrets): void {
-    routers = next.routerSecrets.map((secret) => ({ name: ROUTER, scopes: undefined, secret: Buffer.from(secret) }));
-    enforcesScopes = areScopesEnforced({ trustedHeaders, services: next.services });
-    services = next.services.map(({ name, secret, scopes }) => ({
-      name,
-      scopes: new Set(scopes),
-      secret: Buffer.from(secret),
-    }));
-  }
-  replaceSecrets(options);
+  const routers: readonly Credential[] = options.routerSecrets.map((secret) => ({
+    name: ROUTER,
+    scopes: undefined,
+    secret: Buffer.from(secret),
+  }));
+  const services: readonly Credential[] = options.services.map(({ name, secret, scopes }) => ({
+    name,
+    scopes: new Set(scopes),
+    secret: Buffer.from(secret),
+  }));
+  const enforcesScopes = areScopesEnforced({ trustedHeaders, services: options.services });
 
   /** The scopes of the person; undefined if scopes are not enforced. */
   function scopesOfPerson(request: RawHeaders): ReadonlySet<string> | undefined {
@@ -89,8 +83,6 @@ export function createCallers(options: CallerOptions) {
   }
 
   return {
-    replaceSecrets,
-    hasRouter: () => routers.length > 0,
     /** The caller of a request; undefined if secrets are configured and the request has none of them. */
     identify: (request: IncomingMessage): Caller | undefined => {
       if (routers.length + services.length === 0) {

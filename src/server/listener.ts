@@ -4,6 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
+import type { Callers } from '../runtime/shares.ts';
 import { limitConnections } from './caller-limits.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
@@ -44,8 +45,8 @@ interface ListenerOptions {
   readonly keepAliveMs: number;
   /** From about this age on a connection ends with its next response, in ms; 5 min by default. */
   readonly maxConnectionAgeMs?: number;
-  /** Is there a router, for which services have to leave connections? */
-  readonly hasRouter?: () => boolean;
+  /** The callers that share the connections. */
+  readonly callers?: Callers;
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -75,7 +76,7 @@ export class Listener {
   #isDraining = false;
 
   constructor(options: ListenerOptions) {
-    const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS, hasRouter = () => true, metrics } = options;
+    const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS, callers = { hasRouter: true, services: 0 }, metrics } = options;
     this.#options = options;
     this.#server = createServer(
       {
@@ -100,7 +101,7 @@ export class Listener {
       this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
       socket.once('end', () => probeClient(socket));
     });
-    this.claim = limitConnections(this.#server, options.maxConnections, hasRouter, metrics);
+    this.claim = limitConnections(this.#server, options.maxConnections, callers, metrics);
   }
 
   listen(host: string, port: number): Promise<string> {

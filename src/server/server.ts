@@ -9,6 +9,7 @@ import type { CostLimits } from '../graphql/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerDevelopmentPage, hasLocalName, pathOf } from '../runtime/http.ts';
+import { callersIn } from '../runtime/shares.ts';
 import { startApollo } from './apollo.ts';
 import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
 import { type CallerOptions, createCallers } from './callers.ts';
@@ -48,7 +49,7 @@ export interface ServerOptions
   /** Pages for development. With them, introspection and requests from pages of this machine and Apollo Sandbox are allowed. */
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON; undefined if attestations are not configured. */
-  readonly jwks?: () => string | undefined;
+  readonly jwks?: string | undefined;
   /** A company's own plugins. With any, every operation passes through Apollo Server, so that the plugins see it. */
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
@@ -67,10 +68,10 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   });
   const callers = createCallers(options);
   const skipsApollo = plugins.length === 0;
-  const { hasRouter } = callers;
-  const reserveBody = shareCapacity(MAX_BYTES_IN_FLIGHT, hasRouter);
+  const sharing = callersIn(options);
+  const reserveBody = shareCapacity(MAX_BYTES_IN_FLIGHT, sharing);
   // The largest answer has to fit into the share of a service, a quarter.
-  const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, options.maxAnswerBytes * 4), hasRouter);
+  const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, options.maxAnswerBytes * 4), sharing);
   const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
   /** The operations whose log line is not yet written. */
   const underWay = new Set<Promise<void>>();
@@ -80,7 +81,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   const listener = new Listener({
     ...options,
     keepAliveMs: KEEP_ALIVE_MS,
-    hasRouter,
+    callers: sharing,
     metrics,
     handle: (request, response) => {
       route(request, response).catch((error: unknown) => refuse(response, error, telemetry));
@@ -128,7 +129,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     if (render) return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, await render());
     const usePost = 'Send the operation with POST: device tokens do not belong in URLs.';
     if (path === GRAPHQL_PATH) throw new RequestRefused(405, usePost, { allow: 'POST' });
-    if (path === JWKS_PATH) return sendJwks(request, response, options.jwks?.());
+    if (path === JWKS_PATH) return sendJwks(request, response, options.jwks);
     if (explorer && path === '/' && request.method === 'GET')
       return send(response, 302, { location: GRAPHQL_PATH }, '');
     throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
@@ -143,7 +144,6 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       unready = undefined;
       return url;
     },
-    replaceSecrets: callers.replaceSecrets,
     /** Fails readiness, answers with `connection: close` for the grace period, then drains for up to 7 s and closes all. */
     stop: async () => {
       const isServing = unready === undefined;

@@ -1,5 +1,4 @@
-import { hash, scryptSync } from 'node:crypto';
-import { mismatch, type Table } from '../config/values.ts';
+import { mismatch } from '../config/values.ts';
 import { hasRisk } from '../graphql/scopes.ts';
 import { propertiesOf } from '../runtime/json.ts';
 import { ANYONE, areScopesEnforced, ROUTER } from '../server/settings.ts';
@@ -57,16 +56,4 @@ export function listenProblem(error: unknown, config: Partial<Config>): string |
   const name = { [`${adminPort}`]: 'ADMIN_PORT', [`${port}`]: 'PORT' }[`${failed}`];
   if (name === undefined) return `SANDBOX_PORT: expected three free ports from this one on, but ${failed} ${why}.`;
   return `${name}: expected a free port, but ${failed} ${why}.`;
-}
-
-/** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
-export function hashesOf(config: Config, table: Table) {
-  const { host, port, adminPort, sandboxPort, otelResourceAttributes, ...common } = config;
-  const { secret, open } = Object.groupBy(Object.entries(common).sort(), ([key]) =>
-    table[key]?.secret ? 'secret' : 'open',
-  );
-  const configuration = hash('sha256', JSON.stringify(open)).slice(0, 12);
-  // A slow hash, 14 ms, so that an attacker with all secrets but one cannot guess the last one cheaply.
-  const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
-  return { configuration, secrets };
 }

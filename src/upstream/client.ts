@@ -52,15 +52,16 @@ const MAX_PROBE_AFTER_MS = 700;
 export class UpstreamClient<Configured extends Account = Account> {
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions<Configured>;
-  #accounts: ReadonlyMap<string, Configured>;
+  readonly #accounts: ReadonlyMap<string, Configured>;
   readonly #bulkheads = new Map<string, Bulkhead>();
   readonly #pools = new Map<string, UpstreamPool>();
 
   constructor(options: UpstreamOptions<Configured>) {
     const { service, accounts, metrics, quota } = options;
     this.#options = options;
-    this.#accounts = byId(accounts);
-    this.health = new ServiceHealth({ ...options, probes: this.#probesOf(accounts) });
+    this.#accounts = new Map(accounts.map((account) => [account.id, account]));
+    const probes = accounts.map((account) => [account.id, options.probeOf(account)] as const);
+    this.health = new ServiceHealth({ ...options, probes });
     metrics.watchService(service, { health: this.health, bulkheads: this.#bulkheads, quota });
   }
 
@@ -73,12 +74,6 @@ export class UpstreamClient<Configured extends Account = Account> {
   find(id: string | null | undefined): Configured | undefined {
     const [first] = this.#accounts.values();
     return id == null ? first : this.#accounts.get(id);
-  }
-
-  /** Replaces all accounts at once, and probes them. Calls in flight keep their account. */
-  replace(accounts: readonly Configured[]): void {
-    this.#accounts = byId(accounts);
-    this.health.replace(this.#probesOf(accounts));
   }
 
   /**
@@ -179,10 +174,6 @@ export class UpstreamClient<Configured extends Account = Account> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  #probesOf(accounts: readonly Configured[]) {
-    return accounts.map((account) => [account.id, this.#options.probeOf(account)] as const);
-  }
-
   /** @throws the error of undici, if this is not an origin */
   #poolFor(origin: string): UpstreamPool {
     const pool = this.#pools.get(origin) ?? new UpstreamPool(origin, this.#options.dns);
@@ -196,9 +187,6 @@ export class UpstreamClient<Configured extends Account = Account> {
     return bulkhead;
   }
 }
-
-const byId = <Configured extends Account>(accounts: readonly Configured[]) =>
-  new Map(accounts.map((account) => [account.id, account]));
 
 function outcomeOf(status: number): CallOutcome {
   if (status < 400) return 'ok';

@@ -39,10 +39,8 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
   const refusals = counter('quota_refused_total', 'Calls that were refused because the quota is used up', ...perWindow);
   const storeAway = gauge('quota_store_away', '1 while the quota store is away, refuses or is late, else 0');
 
-  // Removes the series of accounts that a rotation has removed.
-  onCollect(() => {
-    for (const metric of [states, worked, outages]) metric.reset();
-  });
+  // A counter cannot be set.
+  onCollect(() => outages.reset());
 
   return {
     recordCall: (service: string, region: string | undefined, outcome: CallOutcome, ms: number) =>

@@ -92,25 +92,21 @@ interface ProbedAccount {
 export class Prober {
   readonly #options: ProberOptions;
   readonly #account: ProbedAccount;
-  #probe: Probe;
+  readonly probe: Probe;
   /** Documented responses so far, of calls and of probes. */
   #responses = 0;
   #isRunning = false;
   #isClosed = false;
   #lastSentAt = Number.NEGATIVE_INFINITY;
   /** Aborts the probes in flight. */
-  #sending = new AbortController();
+  readonly #sending = new AbortController();
   /** Ends the wait for the next probe. */
   #wake = () => {};
 
   constructor(probe: Probe, options: ProberOptions, account: ProbedAccount) {
-    this.#probe = probe;
+    this.probe = probe;
     this.#options = options;
     this.#account = account;
-  }
-
-  get probe(): Probe {
-    return this.#probe;
   }
 
   /** Sends probes until the account responds. */
@@ -128,14 +124,6 @@ export class Prober {
   settle(): void {
     this.#responses += 1;
     this.#isRunning = false;
-    this.#wake();
-  }
-
-  replace(probe: Probe): void {
-    this.#probe = probe;
-    this.#sending.abort();
-    this.#sending = new AbortController();
-    this.start();
     this.#wake();
   }
 
@@ -164,9 +152,9 @@ export class Prober {
     const { service, metrics } = this.#options;
     const { signal } = this.#sending;
     const responsesBefore = this.#responses;
-    const { region } = this.#probe;
-    const result = await sendProbe(this.#probe, this.#options, signal);
-    // A rotation has replaced the credentials, or the process stops.
+    const { region } = this.probe;
+    const result = await sendProbe(this.probe, this.#options, signal);
+    // The process stops.
     if (signal.aborted) return;
     metrics.recordProbe(service, region, result.evidence);
     if (result.evidence === 'well' || this.#responses === responsesBefore) this.#account.conclude(result);

@@ -36,13 +36,11 @@ const WINDOWS = [
 
 /**
  * The quota of one service, by account, with these limits for all callers.
- *
- * @param callers is called for each call, because a rotation can change the callers and their limits
  */
 export function createQuota(
   service: string,
   limits: QuotaLimits,
-  callers: () => QuotaCallers,
+  { hasRouter, services }: QuotaCallers,
   metrics: Pick<UpstreamMetrics, 'recordQuotaExceeded'>,
   counters: Counters,
 ) {
@@ -58,7 +56,6 @@ export function createQuota(
    */
   function limitsOf({ caller, isService }: Caller): readonly Limit[] {
     if (!isService) return forAll;
-    const { hasRouter, services } = callers();
     const own = services.get(caller);
     return WINDOWS.flatMap(({ window, key }) => {
       const total = limits[key] ?? Number.POSITIVE_INFINITY;

@@ -23,7 +23,7 @@ export interface ServiceHealthOptions extends ProberOptions {
 /** The health of the accounts of one upstream service, and whether they let this process become ready. */
 export class ServiceHealth implements AccountObserver {
   readonly #options: ServiceHealthOptions;
-  #accounts: ReadonlyMap<string, AccountHealth> = new Map();
+  readonly #accounts: ReadonlyMap<string, AccountHealth>;
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
   #isGraceOver = false;
@@ -31,7 +31,9 @@ export class ServiceHealth implements AccountObserver {
 
   constructor(options: ServiceHealthOptions) {
     this.#options = options;
-    this.replace(options.probes);
+    this.#accounts = new Map(
+      options.probes.map(([account, probe]) => [account, new AccountHealth(account, probe, options, this)]),
+    );
   }
 
   /** Does this service let the process become ready? Stays true: an outage must not take all replicas out of service. */
@@ -39,7 +41,7 @@ export class ServiceHealth implements AccountObserver {
     return this.#isReady;
   }
 
-  /** The health of an account; undefined if a rotation has removed it. */
+  /** The health of an account; undefined if there is no such account. */
   find(account: string): AccountHealth | undefined {
     return this.#accounts.get(account);
   }
@@ -69,24 +71,6 @@ export class ServiceHealth implements AccountObserver {
     if (upstreamCheck !== 'off') for (const { prober } of this.all()) prober.start();
     this.#updateReadiness();
     return this.#ready.promise;
-  }
-
-  /** Replaces all accounts at once, and probes them. An account that stays keeps its health. */
-  replace(probes: Probes): void {
-    const before = this.#accounts;
-    this.#accounts = new Map(
-      probes.map(([account, probe]) => {
-        const known = before.get(account);
-        // At another address the account starts anew: evidence of the old address says nothing about the new one.
-        if (known?.prober.probe.origin === probe.origin) return [account, known];
-        return [account, new AccountHealth(account, probe, this.#options, this)];
-      }),
-    );
-    for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.prober.close();
-    if (before.size === 0) return;
-    for (const [account, probe] of probes) this.#accounts.get(account)?.prober.replace(probe);
-    // The account that kept the process from becoming ready may be gone.
-    this.#updateReadiness();
   }
 
   close(): void {

@@ -8,14 +8,9 @@ import { createQuota } from './quota.ts';
 import { countersOfProcess, openQuotaStore } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
 
-interface CallerSettings {
+interface Settings extends Pick<SharedOptions, 'upstreamCheck' | 'upstreamMode' | 'upstreamMaxInFlight'> {
   readonly routerSecrets: readonly unknown[];
   readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
-}
-
-interface Settings
-  extends CallerSettings,
-    Pick<SharedOptions, 'upstreamCheck' | 'upstreamMode' | 'upstreamMaxInFlight'> {
   /** Where the quotas of all replicas are counted together. Without it each replica counts alone. */
   readonly quotaStoreUrl: string | undefined;
 }
@@ -30,8 +25,9 @@ interface Options {
 /** Opens what the clients of all services share: the metrics, the quota store and the DNS cache. */
 export async function openUpstreams({ settings, log, metrics, eventLoop }: Options) {
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
-  let callers = callersIn(settings);
-  const { quotaStoreUrl } = settings;
+  const { quotaStoreUrl, routerSecrets, services } = settings;
+  const limitsOf = new Map(services.map(({ name, quota }) => [name, quota]));
+  const callers = { hasRouter: routerSecrets.length > 0, services: limitsOf };
   const storeOptions = { log, metrics: upstreamMetrics };
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, storeOptions);
   const counters = store?.counters ?? countersOfProcess();
@@ -50,22 +46,14 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
       dns,
       eventLoop,
       metrics: upstreamMetrics,
-      quota: createQuota(service, limits, () => callers, upstreamMetrics, counters),
+      quota: createQuota(service, limits, callers, upstreamMetrics, counters),
     }),
-    replaceCallers: (next: CallerSettings) => {
-      callers = callersIn(next);
-    },
     close: () => {
       dns.close();
       store?.close();
     },
   };
 }
-
-const callersIn = ({ routerSecrets, services }: CallerSettings) => ({
-  hasRouter: routerSecrets.length > 0,
-  services: new Map(services.map(({ name, quota }) => [name, quota])),
-});
 
 const LOOKUP_FAILS =
   'A host name cannot be looked up because of our network: the resolver, a network policy, or the name. The known addresses are used for 5 minutes, and then every call fails.';

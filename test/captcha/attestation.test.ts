@@ -64,8 +64,8 @@ const metrics: ConstructorParameters<typeof AttestationIssuer>[1]['metrics'] = {
 };
 
 /** An issuer as a replica of its own has it. */
-const issuerWith = (settings = SETTINGS) =>
-  new AttestationIssuer({ attestation: settings, attestationKeys: [key] }, { captchas: accounts(), metrics });
+const issuerWith = (settings = SETTINGS, attestationKeys = [key]) =>
+  new AttestationIssuer({ attestation: settings, attestationKeys }, { captchas: accounts(), metrics });
 const { jwks = '' } = issuerWith();
 
 /** The attestation for an input. Rejects if there is none. */
@@ -151,9 +151,8 @@ describe('the id of a challenge', () => {
     expect(new Set([await idOf(), await idOf({}, OUTAGE), await idOf({ action: 'cancelOrder' })]).size).toBe(1);
   });
 
-  test('is the same after a rotation of the signing keys', async () => {
-    const issuer = issuerWith();
-    issuer.replaceKeys([{ ...key, state: 'retired' }, generateKey('active')]);
+  test('is the same with another signing key', async () => {
+    const issuer = issuerWith(SETTINGS, [{ ...key, state: 'retired' }, generateKey('active')]);
     const attestation = String(await issuer.check(NAMED, 'person-1')?.attest(PASSED));
     expect(partsOf(attestation).payload.jti).toBe(await idOf());
     expect(partsOf(attestation).header.kid).not.toBe(key.kid);

@@ -1,15 +1,16 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { FailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
 import type { Requester } from '../../src/graphql/caller.ts';
-import { type Holder, sharesOf } from '../../src/runtime/shares.ts';
+import type { Callers, Holder } from '../../src/runtime/shares.ts';
 
 /** How many proceed in an outage over minutes and hours, on a clock that this test moves. */
 
 const [MINUTE, HOUR, MINIMUM] = [60_000, 3_600_000, 10];
-let budget = new FailOpenBudget();
+const CALLERS: Callers = { hasRouter: true, services: 2 };
+let budget = new FailOpenBudget(CALLERS);
 beforeEach(() => {
   vi.useFakeTimers();
-  budget = new FailOpenBudget();
+  budget = new FailOpenBudget(CALLERS);
 });
 
 const UNTRACKED: Requester = { kind: 'untracked', id: '' };
@@ -119,7 +120,6 @@ test('a service that names its requesters itself takes nothing of the router, an
   const service = (name: string) => ({ name, isService: true });
   const takenBy = (caller: Holder, from: number) =>
     proceeding(Array.from({ length: 40 }, (_, n) => budget.take('a', person(from + n), 0, caller)));
-  budget.shares = sharesOf(MINIMUM, { hasRouter: true, services: 2 });
   expect(takenBy(service('orders'), 0)).toBe(2);
   pass(30, 0, person);
   // What people passed through the router counts for the router alone.

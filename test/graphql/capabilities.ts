@@ -50,7 +50,7 @@ export const PARTS: Parts = {
       const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
       return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1)).outcome;
     },
-    policyInUse: { current: DEFAULT_POLICY, decide: (policy, device) => decide(policy, device) },
+    decide: (device) => decide(DEFAULT_POLICY, device),
   },
   captcha: {
     maxCaptchas: 2,

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { gainOf, readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
@@ -6,14 +6,21 @@ import { ask } from '../support/requests.ts';
 
 /** The field `decision`, and how decisions are counted. */
 
+const LOGIN_ONLY = parsePolicy(`{
+  "rules": [
+    { "id": "watch", "when": { "minLevel": "LOW" }, "then": "DENY", "shadow": true },
+    { "id": "login", "when": { "eventType": "login", "anyOf": ["EMULATOR"] }, "then": "DENY" }
+  ],
+  "otherwise": "ALLOW"
+}`);
 const app = await startInSandboxMode();
-afterAll(() => app.stop());
-afterEach(() => app.useFile('policy', DEFAULT_POLICY));
+const loginOnly = await startInSandboxMode({}, LOGIN_ONLY);
+afterAll(() => Promise.all([app.stop(), loginOnly.stop()]));
 
 /** How Apollo Server and compiled code answer the same document: it is compiled once it was sent several times. */
-async function askBothWays(document: string, variables: Record<string, unknown>) {
+async function askBothWays(document: string, variables: Record<string, unknown>, by = app) {
   const answers = [];
-  for (let time = 0; time < 5; time += 1) answers.push(await ask(app.graphqlUrl, document, variables));
+  for (let time = 0; time < 5; time += 1) answers.push(await ask(by.graphqlUrl, document, variables));
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   const [{ data, errors } = { data: undefined, errors: undefined }] = answers;
   expect(errors).toBeUndefined();
@@ -34,20 +41,12 @@ const seriesOf = ({ action, rule, shadow }: Readonly<Record<string, string>>) =>
   `${action} ${rule}${shadow === 'true' ? ' shadow' : ''}`;
 
 /** What was counted while this ran. */
-async function countedDuring(run: () => Promise<unknown>) {
+async function countedDuring(run: () => Promise<unknown>, by = app) {
   const counts: Record<string, number> = {};
-  for (const [labels, count] of (await gainOf(app, run)).of(COUNTER))
+  for (const [labels, count] of (await gainOf(by, run)).of(COUNTER))
     counts[seriesOf(labels)] = (counts[seriesOf(labels)] ?? 0) + count;
   return counts;
 }
-
-const LOGIN_ONLY = parsePolicy(`{
-  "rules": [
-    { "id": "watch", "when": { "minLevel": "LOW" }, "then": "DENY", "shadow": true },
-    { "id": "login", "when": { "eventType": "login", "anyOf": ["EMULATOR"] }, "then": "DENY" }
-  ],
-  "otherwise": "ALLOW"
-}`);
 
 test('the built-in policy decides about a token and about a reference', async () => {
   const token = 'sandbox:web:WHITELIST_IP,VPN_ENABLED';
@@ -59,17 +58,16 @@ test('the built-in policy decides about a token and about a reference', async ()
 });
 
 test('the event type of the query is what rules see, and with a reference they see none', async () => {
-  app.useFile('policy', LOGIN_ONLY);
   const token = 'sandbox:android:EMULATOR';
   const ruleOf = async (eventType?: string) =>
-    (await askBothWays(BY_TOKEN, { token, eventType })).deviceFingerprint.decision.rule;
+    (await askBothWays(BY_TOKEN, { token, eventType }, loginOnly)).deviceFingerprint.decision.rule;
   expect([await ruleOf('login'), await ruleOf('checkout'), await ruleOf()]).toEqual([
     'login',
     'otherwise',
     'otherwise',
   ]);
   const entity = { ...reference(token), eventType: 'login' };
-  const [{ decision }] = (await askBothWays(BY_REFERENCE, { representations: [entity] }))._entities;
+  const [{ decision }] = (await askBothWays(BY_REFERENCE, { representations: [entity] }, loginOnly))._entities;
   expect(decision.rule).toBe('otherwise');
 });
 
@@ -108,16 +106,14 @@ describe('the metric', () => {
   });
 
   test('counts a shadow rule beside the one that decides, once for each lookup', async () => {
-    app.useFile('policy', LOGIN_ONLY);
-    const asking = () => ask(app.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
-    expect(await countedDuring(asking)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
+    const asking = () => ask(loginOnly.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
+    expect(await countedDuring(asking, loginOnly)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
   });
 
   test('says which kind of client it was about, and which event if the policy names it', async () => {
-    app.useFile('policy', LOGIN_ONLY);
     const judged = (device: string, eventType: string) =>
-      askBothWays(BY_TOKEN, { token: `sandbox:${device}:EMULATOR`, eventType });
-    const grown = await gainOf(app, async () => {
+      askBothWays(BY_TOKEN, { token: `sandbox:${device}:EMULATOR`, eventType }, loginOnly);
+    const grown = await gainOf(loginOnly, async () => {
       await judged('ios', 'login');
       await judged('web', 'made up by a client');
     });
@@ -132,33 +128,29 @@ describe('the metric', () => {
       const when = { eventType, anyOf: ['EMULATOR'] };
       // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
       const rules = [{ id: 'event', when, then: 'DENY' }];
-      app.useFile('policy', parsePolicy(JSON.stringify({ rules, otherwise: 'ALLOW' })));
+      const byEvent = await startInSandboxMode({}, parsePolicy(JSON.stringify({ rules, otherwise: 'ALLOW' })));
+      onTestFinished(byEvent.stop);
       const token = 'sandbox:ios:EMULATOR';
-      const grown = await gainOf(app, async () => {
-        await askBothWays(BY_TOKEN, { token, eventType });
-        await askBothWays(BY_TOKEN, { token, eventType: `${eventType}e` });
-        await askBothWays(BY_TOKEN, { token });
+      const grown = await gainOf(byEvent, async () => {
+        await askBothWays(BY_TOKEN, { token, eventType }, byEvent);
+        await askBothWays(BY_TOKEN, { token, eventType: `${eventType}e` }, byEvent);
+        await askBothWays(BY_TOKEN, { token }, byEvent);
       });
       const labels = grown.of(COUNTER).map(([{ rule, event_type }]) => `${rule} ${event_type}`);
       expect(labels.sort()).toEqual(['event other', 'otherwise other']);
     },
   );
 
-  test('has a series for each rule of the policy in use from the start', async () => {
-    const counted = async () => {
-      const own = (await readMetrics(app)).samples.filter(({ name }) => name === COUNTER);
+  test('has a series for each rule of the policy from the start', async () => {
+    const counted = async (by: typeof app) => {
+      const own = (await readMetrics(by)).samples.filter(({ name }) => name === COUNTER);
       return Object.fromEntries(own.map(({ labels, value }) => [seriesOf(labels), value]));
     };
     const rules = ['DENY listed', 'DENY tools-in-use shadow', 'CHALLENGE reused-token', 'ALLOW trusted']
       .concat(['CHALLENGE serious', 'CHALLENGE guided', 'CHALLENGE several', 'ALLOW otherwise'])
       .map((rule) => [rule, expect.any(Number)]);
-    expect(await counted()).toMatchObject(Object.fromEntries(rules));
-    app.useFile(
-      'policy',
-      parsePolicy(
-        '{ "rules": [{ "id": "new", "when": { "minLevel": "LOW" }, "then": "DENY" }], "otherwise": "ALLOW" }',
-      ),
-    );
-    expect(await counted()).toMatchObject({ 'DENY new': 0 });
+    expect(await counted(app)).toMatchObject(Object.fromEntries(rules));
+    const own = ['DENY watch shadow', 'DENY login', 'ALLOW otherwise'];
+    expect(Object.keys(await counted(loginOnly)).sort()).toEqual(own.sort());
   });
 });

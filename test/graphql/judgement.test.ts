@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { gainOf, readMetrics } from '../observability/exposition.ts';
-import { liveConfig, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
+import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
 import { ask, type GraphqlError, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -167,15 +167,11 @@ describe('keys', () => {
     expect(value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
   });
 
-  test('are rotated without a restart: an old one opens until it is removed', async () => {
-    const rotated = await start([OLD_KEY]);
-    const old = await sealedBy(rotated);
-    const config = liveConfig(upstream.url);
-    rotated.rotate({ ...config, sealingKeys: SEALING_KEYS });
-    const both = await sealedBy(rotated);
-    expect((await openBy(rotated, old, both)).errors).toBeUndefined();
-    rotated.rotate({ ...config, sealingKeys: [NEW_KEY] });
-    const { data, errors } = await openBy(rotated, old, both);
+  test('the first seals, each opens, and without its key a judgement is lost', async () => {
+    const old = await sealedBy(await start([OLD_KEY]));
+    const both = await sealedBy(app);
+    expect((await openBy(app, old, both)).errors).toBeUndefined();
+    const { data, errors } = await openBy(await start([NEW_KEY]), old, both);
     expect([data._entities[0], data._entities[1].sealed]).toEqual([null, both]);
     expect(errors).toMatchObject([{ path: ['_entities', 0], extensions: { code: 'JUDGEMENT_UNREADABLE' } }]);
   });
@@ -197,23 +193,19 @@ test('500 judgements of 1,000 characters fit into a body, and everything about t
 
 describe('what was decided, and for whom', async () => {
   const ROUTER_SECRET = 'router-secret-of-the-tests';
-  const app = await startInSandboxMode({
-    sealingKeys: SEALING_KEYS,
-    routerSecrets: [ROUTER_SECRET],
-    trustedHeaders: { subject: 'x-user-id' },
-  });
-  afterAll(() => app.stop());
-  beforeEach(() => app.useFile('policy', DEFAULT_POLICY));
-
   const TOKEN = 'sandbox:android:EMULATOR';
-  const LENIENT = parsePolicy(`{
-  "rules": [{ "id": "lenient", "when": { "minLevel": "LOW" }, "then": "ALLOW" }],
-  "otherwise": "ALLOW"
-}`);
   const LOGIN_ONLY = parsePolicy(`{
   "rules": [{ "id": "login", "when": { "eventType": "login", "anyOf": ["EMULATOR"] }, "then": "DENY" }],
   "otherwise": "ALLOW"
 }`);
+  const settings = {
+    sealingKeys: SEALING_KEYS,
+    routerSecrets: [ROUTER_SECRET],
+    trustedHeaders: { subject: 'x-user-id' },
+  };
+  const app = await startInSandboxMode(settings);
+  const loginOnly = await startInSandboxMode(settings, LOGIN_ONLY);
+  afterAll(() => Promise.all([app.stop(), loginOnly.stop()]));
   const DECISION = 'decision { action rule policy }';
   const judgeWith = (fields: string) => `query ($token: String!, $eventType: String) {
   deviceFingerprint(token: $token, eventType: $eventType) { ... on DeviceFingerprint { ${fields} } }
@@ -223,16 +215,17 @@ describe('what was decided, and for whom', async () => {
 }`;
 
   /** Asks as the router does, on behalf of this person. */
-  async function askFor(person: string | undefined, query: string, variables: Record<string, unknown>) {
+  async function askFor(person: string | undefined, query: string, variables: Record<string, unknown>, by = app) {
     const headers = { 'router-authorization': ROUTER_SECRET, ...(person === undefined ? {} : { 'x-user-id': person }) };
-    const { data, errors } = await post(app.graphqlUrl, JSON.stringify({ query, variables }), headers);
+    const { data, errors } = await post(by.graphqlUrl, JSON.stringify({ query, variables }), headers);
     expect(errors).toBeUndefined();
     return data;
   }
-  const judge = async (fields: string, { person, eventType }: { person?: string; eventType?: string } = {}) =>
-    (await askFor(person, judgeWith(fields), { token: TOKEN, eventType })).deviceFingerprint;
-  const open = async (sealed: string, person?: string) =>
-    (await askFor(person, OPEN, { references: [{ __typename: 'DeviceJudgement', sealed }] }))._entities[0];
+  type Judged = { readonly person?: string; readonly eventType?: string | undefined; readonly by?: TestApp };
+  const judge = async (fields: string, { person, eventType, by }: Judged = {}) =>
+    (await askFor(person, judgeWith(fields), { token: TOKEN, eventType }, by)).deviceFingerprint;
+  const open = async (sealed: string, person?: string, by = app) =>
+    (await askFor(person, OPEN, { references: [{ __typename: 'DeviceJudgement', sealed }] }, by))._entities[0];
 
   /** How many decisions were counted while this ran. */
   const countedDuring = async (run: () => Promise<unknown>) =>
@@ -244,19 +237,15 @@ describe('what was decided, and for whom', async () => {
   test('a record keeps the decision of its time, whatever the policy is when it is opened', async () => {
     const expected = { action: 'CHALLENGE', rule: 'serious', policy: DEFAULT_POLICY.id };
     for (const _time of TIMES) {
-      app.useFile('policy', DEFAULT_POLICY);
       const { decision, judgement } = await judge(`${DECISION} judgement { sealed ${DECISION} }`);
       expect([decision, judgement.decision]).toEqual([expected, expected]);
-      app.useFile('policy', LENIENT);
-      expect((await open(judgement.sealed)).decision).toEqual(expected);
+      expect((await open(judgement.sealed, undefined, loginOnly)).decision).toEqual(expected);
     }
   });
 
   test('the decision is in the record even if nobody selects it', async () => {
-    app.useFile('policy', LOGIN_ONLY);
     const ruleOf = async (eventType?: string) =>
-      (await open((await judge('judgement { sealed }', eventType === undefined ? {} : { eventType })).judgement.sealed))
-        .decision;
+      (await open((await judge('judgement { sealed }', { eventType, by: loginOnly })).judgement.sealed)).decision;
     expect(await ruleOf('login')).toEqual({ action: 'DENY', rule: 'login', policy: LOGIN_ONLY.id });
     expect(await ruleOf()).toEqual({ action: 'ALLOW', rule: 'otherwise', policy: LOGIN_ONLY.id });
   });

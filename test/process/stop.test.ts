@@ -37,20 +37,23 @@ async function startBusy(context: TestContext, graceMs: number, env: Readonly<Re
 
 // One after the other, since starting a process takes a core, and what is measured here begins after that.
 describe('a signal', () => {
-  test('lets requests under way finish, accepts no new one, and exits with 0 at once after the last', async (context) => {
-    const { child, readiness, becomes, verified, answer } = await startBusy(context, 0);
-    expect(await readiness()).toBe(200);
-    const ended = child.end('SIGTERM');
-    // New connections are refused, and the verification is still under way.
-    await becomes(undefined);
-    const released = performance.now();
-    answer();
-    expect((await verified).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
-    expect(await ended).toBe(0);
-    // Requests under way get 7 s.
-    expect(performance.now() - released).toBeLessThan(5_000);
-    expect(child.stderr()).toBe('');
-  });
+  test.for(['SIGTERM', 'SIGHUP'] as const)(
+    '%s lets requests under way finish, accepts no new one, and exits with 0 at once after the last',
+    async (signal, context) => {
+      const { child, readiness, becomes, verified, answer } = await startBusy(context, 0);
+      expect(await readiness()).toBe(200);
+      const ended = child.end(signal);
+      // New connections are refused, and the verification is still under way.
+      await becomes(undefined);
+      const released = performance.now();
+      answer();
+      expect((await verified).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
+      expect(await ended).toBe(0);
+      // Requests under way get 7 s.
+      expect(performance.now() - released).toBeLessThan(5_000);
+      expect(child.stderr()).toBe('');
+    },
+  );
 
   test('ends it with 0 within 10 s, even if what is under way never ends', async (context) => {
     const { child, verified } = await startBusy(context, 1_000);

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { linesOf, operationsOf, startSandboxed, warningsOf } from '../observability/support.ts';
-import { DEFAULTS } from '../support/app.ts';
-import { json, openConnection, post, request, sendBytes } from '../support/requests.ts';
+import { json, post, request, sendBytes } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { callerAt, callerOf, CALLER_QUERY as QUERY, startServerOfCallers } from './support.ts';
 
@@ -156,26 +155,6 @@ describe('the router', () => {
       scopes: [],
     });
   });
-});
-
-test('a request that is under way during a rotation keeps its caller, whose secret then works no more', async () => {
-  const [before, after] = ['the-old-secret-of-orders', 'the-new-secret-of-orders'] as const;
-  const rotating = await startSandboxed({ services: [{ name: 'orders', secret: before, scopes: [] }] });
-  // It has sent its headers, and its body follows after the rotation.
-  const body = '{"query":"query Slow { __typename }"}';
-  const slow = openConnection(
-    rotating.url,
-    `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nauthorization: Bearer ${before}\r\nexpect: 100-continue\r\n\r\n`,
-  );
-  await expect.poll(slow.received).toMatch(/^HTTP\/1\.1 100 /);
-  rotating.rotate({ ...DEFAULTS, services: [{ name: 'orders-2', secret: after, scopes: [] }] });
-  const statusOf = async (secret: string) =>
-    (await request(rotating.graphqlUrl, json('{"query":"{ __typename }"}', asService(secret)))).status;
-  expect([await statusOf(before), await statusOf(after)]).toEqual([401, 200]);
-  slow.socket.write(body);
-  expect(await slow.closed).toMatch(/\r\n\r\nHTTP\/1\.1 200 /);
-  expect(operationsOf(rotating)).toMatchObject([{ caller: 'orders-2' }, { operation: 'Slow', caller: 'orders' }]);
-  expect(rotating.logged()).not.toMatch(/the-(old|new)-secret/);
 });
 
 describe('the log and the metrics', () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { linesOf, operationsOf, send, startSandboxed } from '../observability/support.ts';
-import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
+import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import {
   CAPTCHA_INPUT,
@@ -159,13 +159,6 @@ describe('tokens in the line', () => {
     await send(debugging, { query: ENTITIES_QUERY, variables: referencesTo(['sandbox:web']) });
     await send(debugging, { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } });
     expect(operationsOf(debugging).map(({ tokens }) => tokens)).toEqual([[WEB, IOS, WEB], [WEB], []]);
-  });
-
-  test('have another hash once the key is rotated', async () => {
-    const debugging = await startSandboxed({ logLevel: 'debug', logHashKey: `${KEY}!` });
-    debugging.rotate({ ...DEFAULTS, logHashKey: KEY });
-    await send(debugging, { query: queryForTokens(['sandbox:web']) });
-    expect(operationsOf(debugging).map(({ tokens }) => tokens)).toEqual([[WEB]]);
   });
 
   test('have another hash with another key, and without a key another one in each process', async () => {

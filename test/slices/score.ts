@@ -51,7 +51,7 @@ export const scoreSlice: SliceOf<Rows> = {
 
 const answer = z.object({ score: z.number().min(0).max(1) });
 
-class ScoreService implements RunningSlice<Rows> {
+class ScoreService implements RunningSlice {
   readonly upstream: UpstreamClient;
   readonly recordScore: () => void;
   readonly log: StartOptions['shared']['log'];
@@ -71,10 +71,6 @@ class ScoreService implements RunningSlice<Rows> {
 
   forRequest(context: RequestContext): ScoreRequest {
     return new ScoreRequest(this, context);
-  }
-
-  rotate(settings: Settings): void {
-    this.upstream.replace(accountsOf(settings));
   }
 }
 

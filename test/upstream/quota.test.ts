@@ -1,9 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SANDBOX_APPLICATIONS } from '../../src/sandbox/accounts.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
-import { liveConfig, startInLiveMode } from '../support/app.ts';
+import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
@@ -22,7 +21,6 @@ async function start(overrides: Partial<Config>) {
   onTestFinished(app.stop);
   return {
     app,
-    rotate: (next: Partial<Config>) => app.rotate(liveConfig(upstream.url, { ...overrides, ...next })),
     received: () => upstream.received.length,
     judge: (count: number, publicKey?: string) => ask(app.graphqlUrl, queryForTokens(times(count, String), publicKey)),
     verify: () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: CAPTCHA_INPUT }),
@@ -93,16 +91,6 @@ test('the metrics have the limits, what is left, and what was refused', async ()
   expect(value('device_trust_quota_store_away')).toBe(0);
 });
 
-test('what is left is that of the accounts in use', async () => {
-  const { app, rotate, judge } = await start({ fingerprintQuota: { perDay: 10 } });
-  const left = async () =>
-    (await readMetrics(app)).value('device_trust_quota_remaining', { service: 'fingerprint', window: 'day' });
-  await judge(10);
-  expect(await left()).toBe(0);
-  rotate({ fingerprintApplications: SANDBOX_APPLICATIONS.slice(1) });
-  expect(await left()).toBe(10);
-});
-
 test('without a store at its address the app starts within seconds, and counts alone', async () => {
   const quotaStoreUrl = 'redis://:a-password@127.0.0.1:1';
   const { app, judge } = await start({ fingerprintQuota: { perDay: 2 }, quotaStoreUrl });
@@ -143,31 +131,6 @@ describe('services that call beside the router', () => {
     await ask(app.graphqlUrl, queryForTokens(times(20, String)), {}, as(ORDERS));
     expect(received()).toBe(27);
   });
-
-  test('have a quota from the rotation on that adds the first one', async () => {
-    const [, orders] = services;
-    const { app, rotate, received } = await start({ services: [orders] });
-    rotate({ services: [{ ...orders, quota: { perDay: 3 } }] });
-    await ask(app.graphqlUrl, queryForTokens(times(20, String)), {}, as(ORDERS));
-    expect(received()).toBe(3);
-  });
-
-  test.each([
-    [10, 5, 5],
-    [3, 10, 10],
-  ])(
-    'that had %i calls a day have %i from a rotation on, and those that were sent count',
-    async (before, after, sent) => {
-      const [, orders] = services;
-      const limited = (perDay: number) => [{ ...orders, quota: { perDay } }];
-      const { app, rotate, received } = await start({ services: limited(before) });
-      const judge = (count: number) => ask(app.graphqlUrl, queryForTokens(times(count, String)), {}, as(ORDERS));
-      await judge(4);
-      rotate({ services: limited(after) });
-      await judge(20);
-      expect(received()).toBe(sent);
-    },
-  );
 
   test('have all of it if nobody else calls', async () => {
     const [, orders] = services;

@@ -138,55 +138,6 @@ test.concurrent('a service that is ready stays so, whatever happens to its accou
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);
 });
 
-describe.concurrent('a rotation', () => {
-  test('probes every account, keeps what is known of one that stays, and forgets one that goes', async ({ expect }) => {
-    const { service, sent, probesOf, stateOf } = await start('all', { a: well, b: well });
-    await service.start();
-    const [a, b] = [service.find('a'), service.find('b')];
-    sent.length = 0;
-    service.replace(probesOf('a', 'c'));
-    expect([service.find('a') === a, service.find('b'), stateOf('c')]).toEqual([true, undefined, 'unknown']);
-    await expect.poll(() => sent).toEqual(expect.arrayContaining(['a', 'c']));
-    const sentBefore = sent.filter((account) => account === 'b');
-    b?.prober.start();
-    await sleep(100);
-    expect(sent.filter((account) => account === 'b')).toEqual(sentBefore);
-  });
-
-  test('to another address begins anew, so that a wrong one is no outage of an account that has worked', async ({
-    expect,
-  }) => {
-    const { service, probesOf } = await start('all', { a: well });
-    await service.start();
-    const before = service.find('a');
-    service.replace(probesOf('a').map(([account, probe]) => [account, { ...probe, origin: 'http://127.0.0.1:9' }]));
-    await expect.poll(() => service.find('a')?.status.state).toBe('outage');
-    expect(service.find('a')?.status.hasWorked).toBe(false);
-    before?.prober.start();
-    expect([before?.status.state, service.isReady]).toEqual(['well', true]);
-  });
-
-  test('with the right secret makes a process ready without the wait of 10 s', async ({ expect }) => {
-    const { service, behaviours, probesOf, stateOf } = await start('first', { a: refusing });
-    const ready = service.start();
-    await expect.poll(() => stateOf('a')).toBe('refused');
-    behaviours['a'] = well;
-    const begun = performance.now();
-    service.replace(probesOf('a'));
-    await ready;
-    expect(performance.now() - begun).toBeLessThan(9_000);
-  });
-
-  test('that removes the account in the way makes a process ready, if the others work', async ({ expect }) => {
-    const { service, probesOf, stateOf } = await start('first', { a: refusing, b: well });
-    const ready = service.start();
-    await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['refused', 'well']);
-    service.replace(probesOf('b'));
-    await ready;
-    expect(service.isReady).toBe(true);
-  });
-});
-
 test.concurrent('after close() nothing is sent, and no timer is left', async ({ expect }) => {
   const closeAtOnce = () => {
     service.close();

@@ -31,7 +31,7 @@ export function serviceOptions() {
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
   const callers = { hasRouter: true, services: new Map() };
-  const quota = createQuota('test', {}, () => callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
+  const quota = createQuota('test', {}, callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
   const limits = { upstreamMaxInFlight: 10, quota, pathTemplate: '/' };
   const accounts = probes.map(([id, probe]) => ({ id, ...probe }));
   return new UpstreamClient({
