@@ -37,12 +37,25 @@ const work = await mkdtemp(join(ROOT, 'test/on-demand/node_modules/.device-trust
 const sandbox = await startSandbox({ port: 0 });
 afterAll(() => Promise.all([sandbox.stop(), rm(work, { recursive: true })]));
 
-/** What kubectl makes of a folder in a copy of deploy/, once `pattern` has switched components on. */
-async function build(folder: string, edited = folder, pattern = /^$/g): Promise<readonly Manifest[]> {
+/** What kubectl makes of a folder in a copy of deploy/, once `pattern` has switched components on, and `changes` are made in files. */
+async function build(
+  folder: string,
+  edited = folder,
+  pattern = /^$/g,
+  changes: readonly (readonly [file: string, from: string | RegExp, to: string])[] = [],
+): Promise<readonly Manifest[]> {
   const copy = await mkdtemp(join(work, 'deploy-'));
   await cp(join(ROOT, 'deploy'), copy, { recursive: true });
-  const kustomization = join(copy, edited, 'kustomization.yaml');
-  await writeFile(kustomization, (await readFile(kustomization, 'utf8')).replaceAll(pattern, '$1$2'));
+  const change = async (file: string, from: string | RegExp, to: string) => {
+    const text = await readFile(join(copy, file), 'utf8');
+    await writeFile(join(copy, file), text.replace(from, to));
+  };
+  await change(`${edited}/kustomization.yaml`, pattern, '$1$2');
+  // As the first lines of each region's file say.
+  if (folder !== 'kubernetes') await change('kubernetes/kustomization.yaml', /^secretGenerator:\n(?: .*\n)+/m, '');
+  await cp(join(copy, 'kubernetes/secret.example.env'), join(copy, folder, 'secret.env'));
+  if (pattern === EVERYTHING) await change(`${folder}/secret.env`, /^#(?=\S)/gm, '');
+  for (const one of changes) await change(...one);
   const kubectl = programOf('kubectl', 'install kubectl from version 1.21 on');
   const { stdout } = await run(kubectl, ['kustomize', join(copy, folder)]);
   return parseAllDocuments(stdout).map((document) => document.toJS());
@@ -66,9 +79,6 @@ const builds = [
   ['EU with all', complete] as const,
   ['NA with its own', await build('regions/na', 'regions/na', EVERYTHING)] as const,
 ];
-const secretText = await readFile(join(ROOT, 'deploy/kubernetes/example/secret.yaml'), 'utf8');
-const secret: Manifest = parse(secretText);
-const secretOfAll: Manifest = parse(secretText.replaceAll(EVERYTHING, '$1$2'));
 
 const find = (kind: string, name = 'device-trust', objects = everywhere): Manifest =>
   objects.find((object) => object.kind === kind && object.metadata.name === name) ?? expect.fail(`no ${kind} ${name}`);
@@ -79,13 +89,20 @@ const { startupProbe, livenessProbe, readinessProbe } = container;
 const { spec: autoscaler } = find('HorizontalPodAutoscaler');
 const [{ mountPath }] = container.volumeMounts;
 
+const podOf = (objects: readonly Manifest[]) => find('Deployment', 'device-trust', objects)['spec'].template.spec;
 /** The environment of the container. */
 function environmentOf(objects: readonly Manifest[]): Texts {
-  const [{ env }] = find('Deployment', 'device-trust', objects)['spec'].template.spec.containers;
+  const [{ env, envFrom }] = podOf(objects).containers;
   const named = env.map(({ name, value }: { name: string; value: string }) => [name, value]);
-  return { ...find('ConfigMap', 'device-trust', objects)['data'], ...Object.fromEntries(named) };
+  return { ...find('ConfigMap', envFrom[0].configMapRef.name, objects)['data'], ...Object.fromEntries(named) };
 }
-/** Reads the files that the Secret becomes. */
+/** The files that the Secret becomes. */
+function mountedIn(objects: readonly Manifest[]): Texts {
+  const { secret } = podOf(objects).volumes.find(({ name }: { name: string }) => name === 'secrets');
+  const { data } = find('Secret', secret.secretName, objects);
+  return Object.fromEntries(Object.entries<string>(data).map(([file, text]) => [file, atob(text)]));
+}
+/** Reads the files of a Secret. */
 const readerOf = (files: Texts) => (path: string) =>
   files[path.slice(mountPath.length + 1)] ?? expect.fail(`there is no file ${path}`);
 /** Where the policy is mounted, and where it is in the repository. */
@@ -109,7 +126,7 @@ function secretsOf(regions: readonly string[]): Texts {
 
 test('every object has the fields and values of its published type, and no others', async () => {
   // Kubernetes publishes no types of what Prometheus Operator adds.
-  const all = [...builds.flatMap(([, list]) => list), secret, secretOfAll];
+  const all = builds.flatMap(([, list]) => list);
   const objects = all.filter(({ apiVersion }) => apiVersion !== 'monitoring.coreos.com/v1');
   const lines = [...new Set(objects.map((object) => JSON.stringify(object)))].map((text, index) => {
     const { apiVersion, kind }: Manifest = JSON.parse(text);
@@ -127,16 +144,15 @@ test('every object has the fields and values of its published type, and no other
 
 describe('the configuration', () => {
   test.each([
-    ['everywhere', everywhere, secret],
-    ['EU with all', complete, secretOfAll],
-  ])('%s, is refused as it stands, for each placeholder and for nothing else', (_name, objects, { stringData }) => {
+    ['everywhere', everywhere],
+    ['EU with all', complete],
+  ])('%s, is refused as it stands, for each placeholder and for nothing else', (_name, objects) => {
     const env = environmentOf(objects);
     const own = Object.keys(env).filter(
       (name) => name !== 'RISK_POLICY_FILE' && /_FILE$|_URL_(EU|NA|GLB)$|^ATTESTATION$/.test(name),
     );
-    const named = problemsOf(env, readerOf(stringData)).map((problem) => problem.split(':', 1).join());
+    const named = problemsOf(env, readerOf(mountedIn(objects))).map((problem) => problem.split(':', 1).join());
     expect([...new Set(named)].sort()).toEqual(own.map((name) => name.replace('_FILE', '')).sort());
-    expect(pod.volumes[0].secret.secretName).toBe(secret.metadata.name);
   });
 
   test.each(builds)('%s, starts a process that becomes ready, once it is filled in', async (_name, objects) => {
@@ -169,6 +185,27 @@ describe('the configuration', () => {
     expect(addresses.sort()).toEqual([`CAPTCHA_URL_${region}`, `FINGERPRINT_URL_${region}`]);
     for (const other of REGIONS.filter((one) => one !== region))
       expect(problemsOf(env, readerOf(secretsOf([other]))).join()).toContain(`FINGERPRINT_URL_${other}`);
+  });
+});
+
+describe('a rollout', () => {
+  test.each<[string, string, string | RegExp, string]>([
+    ['the configuration', 'kubernetes/config.env', 'CAPTCHA_FAIL_OPEN=faults', 'CAPTCHA_FAIL_OPEN=never'],
+    ['a secret', 'regions/eu/secret.env', 'router-secrets=', 'router-secrets=a-new-one,'],
+    ['the policy', 'kubernetes/components/risk-policy/policy.json', '"CHALLENGE"', '"DENY"'],
+    ['the configuration of a component', 'kubernetes/components/attestation/config.yaml', 'placeOrder', 'payOrder'],
+    ['the configuration of a region', 'regions/eu/config.yaml', 'captcha.eu', 'captcha-2.eu'],
+  ])('is what a change of %s becomes, and the old pods keep what they have', async (_what, ...change) => {
+    const changed = await build('regions/eu', 'kubernetes', EVERYTHING, [change]);
+    expect(podOf(changed)).not.toEqual(podOf(complete));
+    const contents = [...complete, ...changed].filter(({ kind }) => /^(ConfigMap|Secret)$/.test(kind));
+    expect(contents.map(({ immutable }) => immutable)).toEqual(Array(6).fill(true));
+    // Two of the three objects have not changed.
+    expect(new Set(contents.map(({ metadata }) => metadata.name)).size).toBe(4);
+  });
+
+  test('is not what an apply without a change becomes', async () => {
+    expect(await build('regions/eu', 'kubernetes', EVERYTHING)).toEqual(complete);
   });
 });
 
