@@ -128,7 +128,9 @@ export class Listener {
     const closed = once(NetServer.prototype.close.call(this.#server), 'close');
     // Kept-alive connections would keep the server from closing. While clients still send, idle connections stay open, but not for
     // long: a request that arrives late would be cut at the end.
-    const sweep = setInterval(() => {
+    const sweep = setInterval(async () => {
+      // Reads what has arrived while this process waited for a core.
+      await setImmediate();
       const isOver = performance.now() - startedAt >= MAX_SPARED_MS;
       if (isOver || seen === this.#arrivals) this.#server.closeIdleConnections();
       seen = this.#arrivals;

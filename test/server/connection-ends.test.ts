@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { afterAll, expect, type TestContext, test, vi } from 'vitest';
 import { send as answer } from '../../src/server/http.ts';
@@ -197,4 +197,17 @@ test('connections that stay idle end a second after a stop, although requests ar
   }
   await stopped;
   expect(sent).toBeLessThan(80);
+});
+
+test('a request that arrives during a stop while the process waits for a core is answered', async () => {
+  const listener = await startListener(60_000);
+  const connection = openConnection(listener.url, requestOf());
+  await until(() => endsIn(connection.received()).length === 1);
+  const stopped = listener.stop(60_000);
+  // The port is closed, and the idle connection is still open.
+  for (const _turn of times(5, Number)) await setImmediate();
+  connection.socket.write(requestOf());
+  for (const end = performance.now() + 200; performance.now() < end; );
+  expect(endsIn(await connection.closed)).toEqual([false, true]);
+  await stopped;
 });
