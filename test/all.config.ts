@@ -4,7 +4,12 @@ import { shared } from '../vitest.config.ts';
 
 /** These try what was built. */
 const PROCESS = 'process/*.test.ts';
-const MEASURED = ['bench/*.all.test.ts', 'soak/*.all.test.ts', 'limits/worst-request.all.test.ts'];
+const MEASURED = [
+  'bench/*.all.test.ts',
+  'soak/*.all.test.ts',
+  'limits/worst-request.all.test.ts',
+  'deploy/rotation.all.test.ts',
+];
 
 // Some of these tests import packages that `npm ci` leaves out.
 execFileSync('npm', ['run', '--silent', 'on-demand'], { stdio: 'inherit' });

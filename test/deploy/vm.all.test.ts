@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,19 +11,18 @@ import { readPage } from '../docs/markdown.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { freePort } from '../support/ports.ts';
-import { ROOT, shell, startCommand, type TestProcess } from '../support/process.ts';
+import { shell } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 import { json, request } from '../support/requests.ts';
 import { times } from '../support/times.ts';
+import { environmentOf, startInstance, startNginx, UNIT, unit } from './vm.ts';
 
 /** The files of `deploy/vm/`: systemd reads the unit, and two replicas of the release's archive restart behind the shipped block of nginx. */
 
 const run = promisify(execFile);
-const UNIT = 'device-trust@.service';
-const unit = await readFile(join(ROOT, 'deploy/vm', UNIT), 'utf8');
 const folder = await mkdtemp(join(tmpdir(), 'device-trust-vm-'));
 const sandbox = await startSandbox({ port: 0 });
-const open: TestProcess[] = [];
+const open: { stop(): Promise<void> }[] = [];
 afterAll(async () => {
   await Promise.all([...open.map((child) => child.stop()), sandbox.stop()]);
   await rm(folder, { recursive: true });
@@ -48,53 +47,21 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(CREDENTIALS)) await writeFile(join(folder, 'credentials', name), text);
 });
 
-/** What systemd gives to an instance. */
-function environmentOf(instance: number): Record<string, string> {
-  const lines = [...unit.matchAll(/^Environment=(.*)$/gm)].map(([, line = '']) => line);
-  const specifiers = { i: `${instance}`, d: join(folder, 'credentials'), C: join(folder, 'cache') };
-  const value = (text: string) => text.replace(/%([idC])/g, (_, name: keyof typeof specifiers) => specifiers[name]);
-  return Object.fromEntries(lines.flatMap((line) => line.split(' ')).map((pair) => value(pair).split(/=(.*)/s)));
-}
-
 /** A replica as the unit starts it, from the archive alone. */
 async function start(instance: number, ports: Readonly<Record<string, string>>) {
-  const [, command = ''] = /^ExecStart=node (.*)$/m.exec(unit) ?? [];
   const { GLB: url } = sandbox.urls;
   const addresses = { FINGERPRINT_URL_GLB: url, CAPTCHA_URL_GLB: url };
-  const env = { ...environmentOf(instance), ...addresses, ...ports, TEST_MAX_DELAY_MS: '10000' };
-  const child = startCommand([process.execPath, ...command.split(' ')], { cwd: folder, env });
+  const child = startInstance(folder, { ...environmentOf(unit, instance, folder), ...addresses, ...ports });
   open.push(child);
   await child.waitFor(/"msg":"ready"/);
   return child;
 }
 
-/** nginx with the shipped block, in which other ports are put. */
-async function startNginx(ports: Readonly<Record<string, string>>): Promise<string> {
-  let block = await readFile(join(ROOT, 'deploy/vm/nginx.conf'), 'utf8');
-  for (const [from, to] of Object.entries(ports)) {
-    expect(block).toContain(from);
-    block = block.replace(from, to);
-  }
-  // Debian's build writes below /var, where an nginx that was only unpacked has no folders.
-  const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`);
-  const http = ['access_log off;', ...own, block].join('\n');
-  await writeFile(join(folder, 'nginx.conf'), `pid nginx.pid;\nevents {}\nhttp {\n${http}\n}\n`);
-  const program = programOf('nginx', 'apt-get install -y nginx-light');
-  const words = ['-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
-  const nginx = startCommand([program, ...words], { cwd: folder, env: {} });
-  // A signal that lets it end its workers.
-  open.push({ ...nginx, stop: async () => void (await nginx.end('SIGTERM')) });
-  const url = `http://${/listen (\S+);/.exec(block)?.[1]}/graphql`;
-  await expect.poll(() => fetch(url).then(({ status }) => status, String)).toBe(405);
-  return url;
-}
-
 test('systemd finds no mistake in the unit, and little that the process could do to its machine', async () => {
-  const path = join(ROOT, 'deploy/vm', UNIT);
-  const verified = await run(programOf('systemd-analyze', 'apt-get install -y systemd'), ['verify', '--man=no', path]);
+  const verified = await run(programOf('systemd-analyze', 'apt-get install -y systemd'), ['verify', '--man=no', UNIT]);
   expect(verified).toEqual({ stdout: '', stderr: '' });
   // From 0 to 100; a unit without these settings has 96.
-  await run(programOf('systemd-analyze'), ['security', '--offline=yes', '--threshold=15', path]);
+  await run(programOf('systemd-analyze'), ['security', '--offline=yes', '--threshold=15', UNIT]);
 });
 
 test('systemd reads what `npm run keys -- --env` prints, and the configuration of the page, as it is', async () => {
@@ -119,7 +86,7 @@ test('the links of its page lead to files of the archive', () => {
 
 test('the time for a stop is what the process needs at most', () => {
   const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
-  expect(Number(seconds) * 1_000).toBeGreaterThan(Number(environmentOf(1)['SHUTDOWN_GRACE_MS']) + 10_000);
+  expect(Number(seconds) * 1_000).toBeGreaterThan(Number(environmentOf(unit, 1, folder)['SHUTDOWN_GRACE_MS']) + 10_000);
 });
 
 test('the block of nginx loses no request in a rolling restart, and never sends one twice', async () => {
@@ -127,20 +94,24 @@ test('the block of nginx loses no request in a rolling restart, and never sends 
   const [first, second, own, ...adminPorts] = ports.map(String);
   const startAgain = (at: number) => start(at + 1, { PORT: `${[first, second][at]}`, ADMIN_PORT: `${adminPorts[at]}` });
   const replicas = await Promise.all([0, 1].map(startAgain));
-  const url = await startNginx({
+  const nginx = await startNginx(folder, {
     'listen 4001': `listen 127.0.0.1:${own}`,
     ':4011': `:${first}`,
     ':4012': `:${second}`,
   });
+  open.push(nginx);
   /** The signals of a device; else what the client got in their place. A second query of a token has TOKEN_EXPIRED. */
   const judge = async (token: string) => {
-    const { status, text } = await request(url, json(JSON.stringify({ query: JUDGE, variables: { token } }), HEADERS));
+    const { status, text } = await request(
+      nginx.url,
+      json(JSON.stringify({ query: JUDGE, variables: { token } }), HEADERS),
+    );
     return status === 200 ? (JSON.parse(text).data?.deviceFingerprint?.signals ?? text) : status;
   };
   /** A captcha passes once. */
   const verify = async () => {
     const variables = { input: await solveChallenge(sandbox.urls.GLB) };
-    return (await request(url, json(JSON.stringify({ query: CAPTCHA_MUTATION, variables }), HEADERS))).text;
+    return (await request(nginx.url, json(JSON.stringify({ query: CAPTCHA_MUTATION, variables }), HEADERS))).text;
   };
 
   let [answered, isOver] = [0, false];
