@@ -9,6 +9,7 @@ const MEASURED = [
   'soak/*.all.test.ts',
   'limits/worst-request.all.test.ts',
   'deploy/rotation.all.test.ts',
+  'upstream/quota-store.all.test.ts',
 ];
 
 // Some of these tests import packages that `npm ci` leaves out.

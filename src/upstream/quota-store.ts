@@ -4,11 +4,11 @@ import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-l
 import { tlsOptionsFor } from '../runtime/http.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 
-/** A call waits 50 ms for all its counts: each is sent within 10 ms of the first one, and takes at most 40 ms. */
-const [MAX_MS_TO_BEGIN, MAX_MS_OF_COUNT] = [10, 40];
+/** How long a call waits for all its counts, and the least time for one of them, in ms. */
+const [MAX_WAIT_MS, MIN_WAIT_MS] = [50, 10];
 /** After a count that failed, this process counts alone for this many ms, so that a silent store does not delay every call. */
 const RETRY_AFTER_MS = 1_000;
-/** How long the start waits for a connection, in ms. */
+/** How long the start waits for a connection, and a connection for the answer to its login, in ms. */
 const CONNECT_TIMEOUT_MS = 1_000;
 
 /** Counts calls by key. Neither method rejects. */
@@ -58,7 +58,7 @@ export async function openQuotaStore(url: string, { log, metrics }: Options) {
     isAway = isNowAway;
     if (!isAway) cause = undefined;
     // A connection that was only closed is back soon, or has an error.
-    const internal = cause ?? (redis.status === 'ready' ? 'no answer within 50 ms' : undefined);
+    const internal = cause ?? (redis.status === 'ready' ? `no answer within ${MAX_WAIT_MS} ms` : undefined);
     if (isAway && !isLogged && internal) log.warn({ internal }, 'quota store unavailable; counting per process');
     if (!isAway && isLogged) log.info('the quota store counts again');
     isLogged = isAway && (isLogged || internal !== undefined);
@@ -67,7 +67,7 @@ export async function openQuotaStore(url: string, { log, metrics }: Options) {
   const redis = new Redis(url, {
     ...(protocol === 'rediss:' && { tls: tlsOptionsFor(hostname) }),
     connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: MAX_MS_OF_COUNT,
+    commandTimeout: CONNECT_TIMEOUT_MS,
     // A count that waits for a connection, or is sent again after a disconnect, comes too late for its call.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -111,10 +111,17 @@ export async function openQuotaStore(url: string, { log, metrics }: Options) {
     });
     return {
       penalty: async (key, waitedMs) => {
-        if (isAlone() || waitedMs > MAX_MS_TO_BEGIN) return insuranceLimiter.count(key);
-        const count = await store.penalty(key);
-        if (!isAlone()) record(false);
-        return count;
+        if (isAlone()) return insuranceLimiter.count(key);
+        const ms = Math.max(MAX_WAIT_MS - waitedMs, MIN_WAIT_MS);
+        let timer: NodeJS.Timeout | undefined;
+        const expired = new Promise<undefined>((resolve) => {
+          // An answer that waits in the socket is read first. `commandTimeout` would blame the store for a pause of this process.
+          timer = setTimeout(() => setImmediate(resolve, undefined), ms);
+        });
+        const count = await Promise.race([store.penalty(key), expired]);
+        clearTimeout(timer);
+        if (count && !isAlone()) record(false);
+        return count ?? insuranceLimiter.penalty(key);
       },
       reward: (key) => (isAlone() ? insuranceLimiter : store).reward(key),
     };

@@ -86,14 +86,18 @@ export function createQuota(
     /** Counts a call that is about to be sent. @throws QUOTA_EXCEEDED beyond a limit */
     take: async (account: string, caller: Caller) => {
       const startedAt = performance.now();
+      const counted: [Limit['window'], key: string][] = [];
       for (const limit of limitsOf(caller)) {
-        const counter = counters[limit.window];
         const key = keyOf(account, limit);
-        const { consumedPoints, msBeforeNext } = await counter.penalty(key, performance.now() - startedAt);
+        const { consumedPoints, msBeforeNext } = await counters[limit.window].penalty(
+          key,
+          performance.now() - startedAt,
+        );
         counts.set(key, { calls: consumedPoints, endsAt: performance.now() + msBeforeNext });
+        counted.push([limit.window, key]);
         if (consumedPoints <= limit.calls) continue;
-        // Otherwise refused calls would use up a quota of a day that is raised later.
-        if (limit.window === 'day') void counter.reward(key);
+        // A refused call uses up no quota of a day: neither one that is raised later, nor that of the calling service.
+        for (const [window, taken] of counted) if (window === 'day') void counters.day.reward(taken);
         refuse(account, limit);
       }
     },

@@ -1,5 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
+import { createQuota } from '../../src/upstream/quota.ts';
+import { countersOfProcess } from '../../src/upstream/quota-store.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
@@ -138,4 +140,15 @@ describe('services that call beside the router', () => {
     await ask(app.graphqlUrl, queryForTokens(times(40, String)), {}, as(ORDERS));
     expect(received()).toBe(30);
   });
+});
+
+test('a call that the quota of all refuses uses up nothing of the day of the service that asks', async () => {
+  const counters = countersOfProcess();
+  const callers = { hasRouter: true, services: new Map([['orders', undefined]]) };
+  const { take } = createQuota('test', { perDay: 4 }, callers, { recordQuotaExceeded: () => {} }, counters);
+  for (const _ of times(4, String)) await take('account', { caller: 'router', isService: false });
+  for (const _ of times(3, String))
+    await expect(take('account', { caller: 'orders', isService: true })).rejects.toThrow('used up');
+  const { consumedPoints } = await counters.day.penalty('device-trust:test:day:service:orders:account', 0);
+  expect(consumedPoints).toBe(1);
 });
