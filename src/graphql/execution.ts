@@ -10,14 +10,13 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
-import { LRUCache } from 'lru-cache';
 import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/operation.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { RequestContext } from './context.ts';
 import { checkCost, costOf, type OperationCost } from './cost.ts';
 import { estimateParsedBytes } from './document-limits.ts';
-import { keyOf } from './documents.ts';
+import { DocumentCache, keyOf } from './documents.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
 import type { CostLimits } from './settings.ts';
@@ -30,10 +29,10 @@ export interface KnownOperation {
   readonly kind: Omit<OperationKind, 'name'>;
   readonly cost: OperationCost;
   readonly variables: readonly DeclaredVariable[];
-  /** The number of executions. It begins again at 0 beyond MAX_WAITING. */
+  /** The number of executions. It begins again at 0 if it could not be compiled for lack of room. */
   uses: number;
-  /** The operation as compiled code; undefined if graphql-js executes it. */
-  compiled: CompiledQuery['query'] | undefined;
+  /** The most memory that it takes. */
+  readonly bytes: number;
 }
 
 /** A known operation with the name that a request's document gives it. */
@@ -51,10 +50,15 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The most memory for known operations, in bytes. deploy/capacity.md says how many fit. */
-const MAX_KNOWN_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 10);
-/** Compiled code, the cost and the text of an operation take up to a quarter of the memory of its parsed document. */
-const knownBytes = (source: string) => 1_024 + 1.25 * estimateParsedBytes(source);
+/**
+ * The most memory for known operations, and for compiled ones, in bytes. deploy/capacity.md says how many fit. With both full, a
+ * process held 86 MiB of an old heap of 256, and up to 60 with documents of the worst kinds, which are estimated too high.
+ */
+const MAX_CACHE_BYTES = getHeapStatistics().heap_size_limit / 10;
+/** The most memory of an operation apart from its tokens and its texts. */
+const BYTES_PER_OPERATION = 2_048;
+/** Compiled code with its own source takes up to this many times the memory of the operation. */
+const CODE_FACTOR = 4;
 /** The most memory for the answers to invalid documents. */
 const MAX_INVALID_BYTES = 2 * 1024 * 1024;
 
@@ -68,12 +72,11 @@ export class Execution {
   readonly #schema: GraphQLSchema;
   readonly #limits: CostLimits;
   /** Valid documents that have one operation. */
-  readonly #known = new LRUCache<string, KnownOperation>({
-    maxSize: MAX_KNOWN_BYTES,
-    sizeCalculation: (_operation, key) => Math.ceil(knownBytes(key)),
-  });
+  readonly #known = new DocumentCache<string, KnownOperation>(MAX_CACHE_BYTES);
+  /** Compiled operations. graphql-js executes all others. */
+  readonly #code = new DocumentCache<KnownOperation, CompiledQuery['query']>(MAX_CACHE_BYTES);
   /** The answers to invalid documents, by their text. */
-  readonly invalid = new LRUCache<string, Answer>({ maxSize: MAX_INVALID_BYTES });
+  readonly invalid = new DocumentCache<string, Answer>(MAX_INVALID_BYTES);
   /** The number of operations that wait to be compiled, and the end of the last compilation. */
   #waiting = 0;
   #lastCompilation: Promise<unknown> = Promise.resolve();
@@ -120,9 +123,9 @@ export class Execution {
       cost: costOf(definition, root, info),
       variables: declaredBy(definition, this.#schema),
       uses: 0,
-      compiled: undefined,
+      bytes: estimateParsedBytes(source) + 2 * source.length + BYTES_PER_OPERATION,
     };
-    if (operations === 1) this.#known.set(key, operation);
+    if (operations === 1) this.#known.add(key, operation, operation.bytes);
     return operation;
   }
 
@@ -164,13 +167,25 @@ export class Execution {
     const compileNext = async () => {
       await setImmediate();
       this.#waiting -= 1;
-      if (canBeCompiled(this.#schema, known)) known.compiled = compile(this.#schema, known);
+      const bytes = CODE_FACTOR * known.bytes;
+      if (!this.#code.makeRoom(bytes)) known.uses = 0;
+      else if (canBeCompiled(this.#schema, known)) {
+        const code = compile(this.#schema, known);
+        if (code) this.#code.add(known, code, bytes);
+      }
     };
     this.#lastCompilation = this.#lastCompilation.then(compileNext).catch(() => {});
   }
 
-  #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: RequestContext) {
-    if (compiled) return compiled(undefined, context, variables);
+  /** The compiled code of an operation; undefined if graphql-js executes it. */
+  codeOf(known: KnownOperation): CompiledQuery['query'] | undefined {
+    return this.#code.get(known);
+  }
+
+  #run(known: KnownOperation, variables: Variables, context: RequestContext) {
+    const code = this.codeOf(known);
+    if (code) return code(undefined, context, variables);
+    const { document, definition } = known;
     const operationName = definition.name?.value;
     return execute({ schema: this.#schema, document, operationName, contextValue: context, variableValues: variables });
   }

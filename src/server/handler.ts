@@ -141,9 +141,7 @@ async function answerOperation(
   const result = body.singleResult;
   const answer = { status: head.status ?? 200, headers: Object.fromEntries(head.headers), result };
   if (mayBeKnown && INVALID.has(result.errors?.[0]?.extensions?.['code']))
-    execution.invalid.set(query, answer, {
-      size: BYTES_PER_CHARACTER * (query.length + JSON.stringify(result).length),
-    });
+    execution.invalid.add(query, answer, BYTES_PER_CHARACTER * (query.length + JSON.stringify(result).length));
   return answer;
 }
 

@@ -1,8 +1,9 @@
 import { Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
-import { keyOf } from '../../src/graphql/documents.ts';
+import { DocumentCache, keyOf } from '../../src/graphql/documents.ts';
+import { times } from '../support/times.ts';
 
-/** Which documents share an entry. */
+/** Which documents share an entry, and which entries a full cache keeps. */
 
 /** A document with the places of its parts, but without the names of its operations. */
 function withoutNames(source: string) {
@@ -39,4 +40,19 @@ test.each([
   ['a word that begins like a keyword', 'queryA B { a }'],
 ])('a document that begins with %s is known by its own text', (_what, source) => {
   expect(keyOf(source)).toEqual({ key: source, name: undefined });
+});
+
+/** Fills a cache for ten entries with twenty, and says which it has. */
+function fill(inUseMs?: number): number[] {
+  const cache = new DocumentCache<string, object>(1_000, inUseMs);
+  times(20, (at) => cache.add(`${at}`, {}, 100));
+  return times(20, (at) => at).filter((at) => cache.get(`${at}`));
+}
+
+test('a full cache keeps the documents of the last minute, however many others come', () => {
+  expect(fill()).toEqual(times(10, (at) => at));
+});
+
+test('a document that was not used for a minute makes room', () => {
+  expect(fill(0)).toEqual(times(10, (at) => at + 10));
 });

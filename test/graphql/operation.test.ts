@@ -36,7 +36,7 @@ describe('a document', () => {
       for (const _ of times(3, () => 0)) await known.execute(one, {}, context);
     };
     for (const one of all) await use(one);
-    const compiled = () => all.filter((one) => one.compiled).length;
+    const compiled = () => all.filter((one) => known.codeOf(one)).length;
     expect(compiled()).toBe(0);
     await setImmediate();
     expect(compiled()).toBe(1);
