@@ -41,7 +41,7 @@ function fail(event: string, thrown: unknown): never {
 // The state after an uncaught exception is unknown. A rejection that nothing handles arrives here as well.
 process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
-/** npm forwards a signal that the process group has already received: a repeat within this time, in ms, is the same signal. */
+/** npm sends a signal a second time. A repeat within this many ms is ignored. */
 const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
 
 /** How long a stop may take after `SHUTDOWN_GRACE_MS`: requests get 7 s, traces 2 s. */

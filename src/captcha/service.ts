@@ -106,9 +106,9 @@ export class CaptchaService implements RunningSlice {
   }
 
   /**
-   * Are this captcha id and every id in use that the audience accepts down? If this id were enough, a bot could choose one that
-   * is down to avoid challenges. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that
-   * is missing, deleted or paused, as our own probe has confirmed, is down.
+   * True if this captcha id and every other id in use that the audience accepts are down. Otherwise a bot could pick one that is
+   * down. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that is missing, deleted or
+   * paused, as our own probe has confirmed, is down.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = this.upstream;

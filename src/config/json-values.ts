@@ -26,7 +26,7 @@ export const parsed = z.string().transform((text, context): unknown => {
   }
 });
 
-/** A list of at least one entry. No two entries share a text at a key of `ids`, which is checked even if an entry is wrong. */
+/** A list of at least one entry. Entries must differ at each key of `ids`; checked even if an entry is invalid. */
 export const listOf = <Entry extends z.ZodType>(entry: Entry, ...ids: readonly string[]) => {
   const differentAt = (id: string) =>
     z.refine<readonly unknown[]>(

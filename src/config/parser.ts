@@ -190,8 +190,9 @@ export function unusedNames(env: Environment, table: Table, unused: readonly str
 }
 
 /**
- * Is this a likely typo of a known name: swapped letters, one wrong letter in eight (at most two), a missing unit, or `_FILE`
- * after a name that is no secret? A name of one word counts only with swapped letters: POST and PORTS resemble PORT by chance.
+ * Is this a likely typo of a known name: swapped letters, at most one wrong letter per eight (never more than two), a missing
+ * unit, or `_FILE` after a name that is no secret? A name of one word counts only with swapped letters: POST and PORTS resemble
+ * PORT by chance.
  */
 function isNear(name: string, known: string): boolean {
   const distance = leven(name, known, { maxDistance: 3 });

@@ -90,7 +90,7 @@ export function matches({ when, needs }: Rule, { clientType, eventType, signals 
   if (when.eventType && (eventType === undefined || !when.eventType.includes(eventType))) return false;
   if (signals.some(({ code }) => isOneOf(when.noneOf, code))) return false;
   const counted = signals.filter((signal) => counts(when, signal));
-  // The document does not rule out duplicate signals, which count once.
+  // Duplicate signals, which the document does not forbid, count once.
   return counted.length >= needs && new Set(counted.map(({ name }) => name)).size >= needs;
 }
 

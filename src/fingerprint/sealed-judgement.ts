@@ -94,13 +94,13 @@ function encrypt(text: string, header: string, key: KeyObject): string {
   return compact(header, [wrappedKey, iv, ciphertext, cipher.getAuthTag()]);
 }
 
-/** The text in a JWE; undefined if none of the keys encrypted it. The header is compared byte for byte, not parsed. */
+/** The text in a JWE; undefined if none of the keys encrypted it. The whole header selects the key; it is never parsed. */
 function decrypt(jwe: string, keys: ReadonlyMap<string, KeyObject>): string | undefined {
   const [header = '', ...parts] = jwe.split('.', 6);
   const key = keys.get(header);
   const [wrappedKey, iv, ciphertext, tag] = parts.map((part) => Buffer.from(part, 'base64url'));
   if (!key || !wrappedKey || !iv || !ciphertext || !tag) return undefined;
-  // Node skips characters outside base64url, and spare bits at the end.
+  // Re-encode and compare, because Node ignores invalid characters and trailing bits.
   if (compact(header, [wrappedKey, iv, ciphertext, tag]) !== jwe) return undefined;
   try {
     const unwrap = createDecipheriv('id-aes256-wrap', key, WRAP_IV);

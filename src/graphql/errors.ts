@@ -37,7 +37,7 @@ export function reportErrors(operation: Operation, errors: readonly Error[]): vo
       reported.add(cause);
       operation.recordFailure(side);
       const usual = ERROR_CATALOGUE[code];
-      // The log limits repeated warnings by their message, so it gets the catalogue's message, unless that is for another side.
+      // Log the catalogue's message, because the repeat limit counts by message; not if the catalogue names another side.
       const message = side === usual.side ? usual.message : original.message;
       if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
     } else {

@@ -79,7 +79,7 @@ function allowed(fields: Fields): Fields {
   return line;
 }
 
-/** The same as `log.info(fields, 'operation')` in a third of the time. A field that is undefined is left out. */
+/** Like `log.info(fields, 'operation')` in a third of the time, but without the limit of repeats. Leaves out undefined fields. */
 export function writeOperation(log: Logger, fields: Fields): void {
   if (!log.isLevelEnabled('info')) return;
   // Safe: pino documents that a logger keeps its stream under this symbol, which its type leaves out.
