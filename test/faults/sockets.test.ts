@@ -10,7 +10,7 @@ import {
   thenClose,
   thenReset,
 } from '../support/hostile.ts';
-import { CHECKED, FIRST, type Outcome, proceeded } from './captchas.ts';
+import { CHECKED, FIRST, type Outcome, proceeded, untilProceeding } from './captchas.ts';
 import { ANDROID, altered, FAIL, KEPT_OPEN } from './documented.ts';
 import { NO_ANSWER } from './fault-table.ts';
 import {
@@ -133,8 +133,6 @@ test.concurrent.for<[string, string, Behaviour]>([
   ['ends within its head', FAILED_REQUEST, thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-'))],
   ['ends within its body', UNREADABLE, thenClose(answer(200, JSON.stringify(FAIL), LONG))],
   ['is reset before its body', UNREADABLE, thenReset(bytes(head(200, LONG)))],
-  ['hangs within its head', FAILED_REQUEST, bytes('HTTP/1.1 200 OK\r\ncontent-')],
-  ['hangs within its body', FAILED_REQUEST, bytes(head(200, LONG))],
   ['has a bad header', FAILED_REQUEST, bytes('HTTP/1.1 200 OK\r\nno header\r\n\r\n')],
   ['is too long', UNREADABLE, answer(200, ' '.repeat(300_000))],
   ['switches protocols', FAILED_REQUEST, bytes('HTTP/1.1 101 \r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n')],
@@ -154,6 +152,16 @@ test.concurrent.for<[string, string, Behaviour]>([
   }
   expect(proceeded(outcomes)).toBe(effect === UNREADABLE ? 0 : outcomes.length);
   expect(app.logged().includes('"health":"outage"')).toBe(false);
+});
+
+test.concurrent.for<[string, Behaviour]>([
+  ['its head', bytes('HTTP/1.1 200 OK\r\ncontent-')],
+  ['its body', bytes(head(200, LONG))],
+])('a captcha service that hangs within %s is down, and people go on', async ([, behave], context) => {
+  const { upstream, app } = await startBoth(context, good(CAPTCHA), 1_000, CHECKED);
+  expect(await verify(app)).toMatchObject({ __typename: 'CaptchaPassed' });
+  upstream.fail(behave);
+  expect(await untilProceeding(app)).toBeLessThan(10_000);
 });
 
 test('interim responses to calls and probes alike hide no rejection', async (context) => {

@@ -2,7 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { evidenceOfStatus, sendProbe } from '../../src/upstream/prober.ts';
-import { answer, type Behaviour, bytes, closeConnection, hang, head, reset, startHostile } from '../support/hostile.ts';
+import {
+  answer,
+  type Behaviour,
+  bytes,
+  closeConnection,
+  hang,
+  head,
+  reset,
+  startHostile,
+  thenClose,
+} from '../support/hostile.ts';
 import { probeOf } from './support.ts';
 
 /** How a probe is sent, and what its end shows. `account-health.test.ts` has what follows from several of them. */
@@ -110,15 +120,16 @@ test.each([
 });
 
 describe('a probe without an answer', () => {
-  // What begins to answer is not down. A status other than 200 says by itself what is wrong.
+  // What answers with 200 is not down. Another status says by itself what is wrong.
   test.each<[string, string, Behaviour]>([
     ['failed', 'a reset', reset],
     ['failed', 'a closed connection', closeConnection],
     ['failed', 'an interim response', bytes('HTTP/1.1 100 Continue\r\n\r\n')],
     ['failed', 'half of an answer with status 503', bytes(`${head(503, { 'content-length': '9' })}<`)],
     ['failed', 'half of a redirect', bytes(`${head(302, { 'content-length': '9' })}<`)],
-    ['inconclusive', 'half of the headers', bytes('HTTP/1.1 200 OK\r\ncontent-')],
-    ['inconclusive', 'half of an answer', bytes(`${head(200, { 'content-length': '9' })}{`)],
+    ['failed', 'half of the headers and silence', bytes('HTTP/1.1 200 OK\r\ncontent-')],
+    ['failed', 'half of an answer and silence', bytes(`${head(200, { 'content-length': '9' })}{`)],
+    ['inconclusive', 'half of an answer and its end', thenClose(bytes(`${head(200, { 'content-length': '9' })}{`))],
     ['inconclusive', 'something else than HTTP', bytes('nonsense\r\n\r\n')],
   ])('a probe without an answer is %s after %s', async (evidence, _what, behave) => {
     const upstream = await startServer(behave);
