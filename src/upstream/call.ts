@@ -23,13 +23,13 @@ export interface Account {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The total weight of all responses to one GraphQL request, in bytes. A documented response weighs 8 KB at most. */
-export const MAX_RESPONSES_WEIGHT = 2 * 1024 * 1024;
+/** The total length of all responses to one GraphQL request, in bytes beyond the usual length of each. */
+const MAX_RESPONSE_BYTES = 768 * 1024;
 
 /** The limits that the upstream calls of one GraphQL request share, and the recorder of that request. */
 export class RequestScope {
   readonly operation: Operation;
-  responsesWeightLeft = MAX_RESPONSES_WEIGHT;
+  responseBytesLeft = MAX_RESPONSE_BYTES;
   readonly #cancellation = new AbortController();
 
   constructor(operation: Operation) {
@@ -47,6 +47,6 @@ export class RequestScope {
   }
 }
 
-export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
+export type CallScope = Pick<RequestScope, 'signal' | 'responseBytesLeft'> & {
   readonly operation: Pick<Operation, 'caller' | 'isService' | 'requestId' | 'recordCall' | 'startCallSpan'>;
 };

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP } from 'node:net';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { isIP, type Socket } from 'node:net';
+import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
-import { countValues, parseAnswer } from '../runtime/json.ts';
-import { MAX_RESPONSES_WEIGHT, type RequestScope } from './call.ts';
-import { guardReads } from './socket-reads.ts';
+import { parseAnswer } from '../runtime/json.ts';
+import type { RequestScope } from './call.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, not yet compared with its contract. */
@@ -25,19 +24,12 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** The most bytes that a socket may receive for one call, with heads, early hints and chunk framing. */
+/** The most bytes that a socket may receive for one call, with heads, interim responses and chunk framing. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
-/** The most lines that a socket may receive for one call. A response with 200 signals and a line for each value has some 1,500. */
-const MAX_RAW_LINES = 2_048;
+/** Bodies up to this length, in bytes, always fit. A response with every documented signal has half of it. */
+const USUAL_BYTES = 8_192;
 
-/** The processing cost of one JSON value and of one chunk, in bytes of plain text. */
-const [WEIGHT_OF_VALUE, WEIGHT_OF_CHUNK] = [6, 512];
-/** Responses up to this weight are free. */
-const USUAL_WEIGHT = 16_384;
-/** The values of an answer up to this length take negligible time. */
-const UNCOUNTED_BYTES = 2_048;
-
-type Budget = Pick<RequestScope, 'responsesWeightLeft'>;
+type Budget = Pick<RequestScope, 'responseBytesLeft'>;
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -99,7 +91,7 @@ export class UpstreamPool {
     const connect = () =>
       this.#connect(options, (...given) => {
         const [error, socket] = given;
-        if (!error) guardReads(socket, MAX_RAW_BYTES, MAX_RAW_LINES);
+        if (!error) guardReads(socket);
         callback(...given);
       });
     if (!this.#name) connect();
@@ -130,7 +122,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   /** Has a byte of the final response arrived? */
   #hasBegun = false;
   #status = 0;
-  #weight = 0;
+  #bytes = 0;
   /** The reason not to read the body; undefined if it is read. */
   #coding: string | undefined;
   #retryAfterMs: number | undefined;
@@ -140,7 +132,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#pool = pool;
     this.#name = name;
     this.#options = options;
-    this.#budget = budget ?? { responsesWeightLeft: MAX_RESPONSES_WEIGHT };
+    // A probe is alone.
+    this.#budget = budget ?? { responseBytesLeft: MAX_BODY_BYTES };
     this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
   }
@@ -180,16 +173,18 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
     this.#chunks.push(chunk);
-    this.#weigh(chunk.length + WEIGHT_OF_CHUNK);
+    this.#bytes += chunk.length;
+    this.#giveUpIfTooLarge();
   }
 
   /** Settles with the bytes that have arrived. */
   onResponseEnd(): void {
-    const [first, ...others] = this.#chunks;
-    const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countValues(bytes) * WEIGHT_OF_VALUE);
+    this.#giveUpIfTooLarge();
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#budget.responseBytesLeft -= this.#charge;
+    const [first, ...others] = this.#chunks;
+    const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     const [status, retryAfterMs] = [this.#status, this.#retryAfterMs];
     const json = this.#coding ? undefined : parseAnswer(bytes);
     // The start of an object in JSONP, in a page, or in UTF-16.
@@ -198,14 +193,13 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#settled.resolve({ status, json, unreadable: status === 200 ? flaw : undefined, retryAfterMs });
   }
 
-  /** Charges weight beyond `USUAL_WEIGHT` to the budget. A response that exceeds it is aborted and refunded: others may fit. */
-  #weigh(weight: number): void {
-    const charged = Math.max(0, this.#weight - USUAL_WEIGHT);
-    this.#weight += weight;
-    const needed = Math.max(0, this.#weight - USUAL_WEIGHT);
-    this.#budget.responsesWeightLeft -= needed - charged;
-    if (this.#budget.responsesWeightLeft >= 0) return;
-    this.#budget.responsesWeightLeft += needed;
+  get #charge(): number {
+    return Math.max(0, this.#bytes - USUAL_BYTES);
+  }
+
+  /** Gives up a response that no longer fits. Only complete ones are charged, so this one takes nothing from its neighbours. */
+  #giveUpIfTooLarge(): void {
+    if (this.#charge <= this.#budget.responseBytesLeft) return;
     this.#chunks.length = 0;
     const message = 'The service returned too much data for this request. Request less at once.';
     const internal = 'the responses to one request are too large together';
@@ -230,6 +224,31 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     const why = this.#status === 200 && error.code !== 'UPSTREAM_TIMEOUT' ? 'unreadable' : 'incomplete';
     this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why }));
   }
+}
+
+/**
+ * Closes a socket that receives more than `MAX_RAW_BYTES` for one call, because undici bounds only the body. And undici skips a 102,
+ * but takes a `100 Continue` for an error, which some versions of IIS send unasked (RFC 9110, 15.2): it becomes a 102 here.
+ */
+function guardReads(socket: Socket): void {
+  const read = socket.read.bind(socket);
+  // Safe: the arguments are passed on unchanged.
+  const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+  let bytesOfCall = 0;
+  // A write starts a new call.
+  socket.write = (...given: unknown[]) => {
+    bytesOfCall = 0;
+    return write(...given);
+  };
+  socket.read = (size?: number) => {
+    const chunk: Buffer | null = read(size);
+    if (chunk === null) return null;
+    if (bytesOfCall === 0 && chunk.toString('latin1', 0, 12) === 'HTTP/1.1 100') chunk.write('2', 11);
+    bytesOfCall += chunk.length;
+    if (bytesOfCall <= MAX_RAW_BYTES) return chunk;
+    socket.destroy(new errors.ResponseExceededMaxSizeError());
+    return null;
+  };
 }
 
 /** Describes the coding of a body; undefined without one. Requests accept only `identity`. */

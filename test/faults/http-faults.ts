@@ -45,7 +45,7 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['trickles a body for ever', ({ good }) => trickle(head(200, ENDLESS) + good, ' ')],
     ['trickles chunks for ever', ({ good }) => trickle(head(200, CHUNKED) + chunk(good), chunk(' '))],
     ['trickles a header for ever', () => trickle('HTTP/1.1 200 OK\r\nx-slow: ', 'a')],
-    ['says 100 Continue for ever', () => trickle('', 'HTTP/1.1 100 Continue\r\n\r\n')],
+    ['says 103 Early Hints for ever', () => trickle('', 'HTTP/1.1 103 Early Hints\r\n\r\n')],
     ['sends headers and no body', () => bytes(head(200, ENDLESS))],
     [
       'sends all but the last byte',
@@ -100,7 +100,7 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['100 MB of headers', () => flood('HTTP/1.1 200 OK\r\n', 'x-more: of the same\r\n'.repeat(1_000))],
     ['100 MB of a reason phrase', () => flood('HTTP/1.1 200 ', blanks.replaceAll(' ', 'x'))],
     ['100 MB of one header', () => flood('HTTP/1.1 200 OK\r\nx-more: ', blanks.replaceAll(' ', 'x'))],
-    ['100 MB of 100 Continue', () => flood('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000))],
+    ['100 MB of 103 Early Hints', () => flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000))],
     ['100 MB of an extension of a chunk', () => flood(`${head(200, CHUNKED)}1;x=`, blanks.replaceAll(' ', 'x'))],
     ['one byte over 256 KiB', ({ good }) => answer(200, good.padEnd(256 * 1024 + 1), KEPT_OPEN)],
     ['no HTTP', () => bytes('SSH-2.0-OpenSSH\r\n')],

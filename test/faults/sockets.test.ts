@@ -32,14 +32,14 @@ import {
 
 const start = (behave: Behaviour, deadlineMs = 60_000) => startBoth({ onTestFinished }, behave, deadlineMs);
 
-/** Nobody has asked for them, and any number may come (RFC 9110, 15.2). */
-const INTERIM =
-  'HTTP/1.1 100 \r\n\r\n\r\nHTTP/1.1 103 Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\nx: y\r\n\r\n';
-/** All of them at once, then each byte alone. */
+/** Nobody has asked for them, and any number may come (RFC 9110, 15.2). Some versions of IIS send the first one. */
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+const HINTS = 'HTTP/1.1 103 Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 103 \r\n\r\n';
+/** The hints come once in one piece, and once byte by byte. */
 const afterInterim =
   (behave: Behaviour): Behaviour =>
   async (exchange) => {
-    for (const piece of [INTERIM, ...INTERIM]) {
+    for (const piece of [CONTINUE, HINTS, ...HINTS]) {
       exchange.socket.write(piece);
       await pause(1);
     }
@@ -114,7 +114,9 @@ describe.each(SERVICES)('at the %s service', (_service, question) => {
     ['interim responses before the answer', afterInterim(good(question))],
     [
       'an answer of one-byte chunks',
-      bytes(`${head(200, { 'transfer-encoding': 'chunked' })}${question.good.replace(/./g, '1\r\n$&\r\n')}0\r\n\r\n`),
+      bytes(
+        `${head(200, { 'transfer-encoding': 'chunked' })}${question.good.padEnd(3_000).replace(/./g, '1\r\n$&\r\n')}0\r\n\r\n`,
+      ),
     ],
     ['a body that ends with the connection', thenClose(bytes(head(200, { connection: 'close' }) + question.good))],
     ['no content type', answer(200, question.good, { 'content-type': '' })],
@@ -133,6 +135,7 @@ test.concurrent.for<[string, string, Behaviour]>([
   ['ends within its head', FAILED_REQUEST, thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-'))],
   ['ends within its body', UNREADABLE, thenClose(answer(200, JSON.stringify(FAIL), LONG))],
   ['is reset before its body', UNREADABLE, thenReset(bytes(head(200, LONG)))],
+  ['has a second `100 Continue`', FAILED_REQUEST, bytes(CONTINUE + CONTINUE)],
   ['has a bad header', FAILED_REQUEST, bytes('HTTP/1.1 200 OK\r\nno header\r\n\r\n')],
   ['is too long', UNREADABLE, answer(200, ' '.repeat(300_000))],
   ['switches protocols', FAILED_REQUEST, bytes('HTTP/1.1 101 \r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n')],

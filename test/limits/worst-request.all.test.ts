@@ -7,7 +7,7 @@ import { startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { startCpuStopwatch } from '../support/stopwatch.ts';
 import { pieces, times } from '../support/times.ts';
-import { HOSTILE, LINES } from './hostile-upstream.ts';
+import { HOSTILE } from './hostile-upstream.ts';
 
 /** One allowed request costs at most 150 ms of CPU and 32 MiB whatever it asks, and whatever the fingerprint service answers. */
 
@@ -159,7 +159,7 @@ const judgements = (fields: string) =>
 
 /** Everything about 100 tokens whose devices report far more than is documented. */
 const HOSTILE_ROWS: readonly Row[] = [
-  ...Object.keys({ ...HOSTILE, ...LINES }).map(
+  ...Object.keys(HOSTILE).map(
     (what): Row => [
       `100 tokens: ${what}`,
       entitiesQuery(EVERYTHING.replace('judgedAt subject eventType', '')),

@@ -57,7 +57,7 @@ export function createContext(startCallSpan?: CallScope['operation']['startCallS
   const cancellation = new AbortController();
   const cancel = () => cancellation.abort(new Error('disconnected'));
   const operation = { caller: 'router', isService: false, requestId: 'r', recordCall, startCallSpan };
-  return { operation, signal: cancellation.signal, responsesWeightLeft: Number.POSITIVE_INFINITY, calls, cancel };
+  return { operation, signal: cancellation.signal, responseBytesLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
 
 /** Reads a response as it is. */
