@@ -2,7 +2,6 @@ import type { ASTNode, ASTVisitor, GraphQLFormattedError, ValidationContext } fr
 import { GraphQLError, getNamedType, isInputObjectType } from 'graphql';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
-import { propertiesOf } from '../runtime/json.ts';
 import { expectationOf } from './variables.ts';
 
 /** The errors of an answer. Apollo Server formats its own errors by `formatError` too. */
@@ -47,26 +46,6 @@ export function reportErrors(operation: Operation, errors: readonly Error[]): vo
       if (code === 'INTERNAL_SERVER_ERROR') log.error({ requestId, code, field, error: framesOf(original) }, message);
     }
   }
-}
-
-/** Sorts errors by their fields in the data, or in the document below a null, so that equal requests get equal responses. */
-export function inOrder(errors: readonly GraphQLFormattedError[], data: unknown): GraphQLFormattedError[] {
-  return errors.toSorted((first, second) => {
-    const { path: a = [] } = first;
-    const { path: b = [] } = second;
-    const at = a.findIndex((step, index) => step !== b[index]);
-    const [one, other] = [a[at], b[at]];
-    if (one === undefined || other === undefined) return a.length - b.length;
-    if (typeof one === 'number' && typeof other === 'number') return one - other;
-    const parent = a.slice(0, at).reduce((value, step) => propertiesOf(value)[step], data);
-    for (const key in propertiesOf(parent)) if (key === one || key === other) return key === one ? -1 : 1;
-    return locationOf(first) - locationOf(second) || (one < other ? -1 : 1);
-  });
-}
-
-/** The position of an error's field in the document. No line has a million columns. */
-function locationOf({ locations: [place] = [] }: GraphQLFormattedError): number {
-  return place ? place.line * 1e6 + place.column : 0;
 }
 
 /** graphql-js wraps a resolver's error once for each level that it passes. */

@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
-import { LRUCache } from 'lru-cache';
-import Negotiator from 'negotiator';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
 import { keyOf } from '../graphql/documents.ts';
-import { inOrder, toErrors } from '../graphql/errors.ts';
+import { toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
@@ -66,7 +64,8 @@ export async function handleGraphql(
       const unread = options.reserveAnswer(caller);
       if (!unread.take(bytes)) throw overloaded();
       try {
-        send(response, status, { ...answer.headers, 'content-type': contentType }, text);
+        const headers = { ...answer.headers, 'content-type': contentType, 'cache-control': 'no-store' };
+        send(response, status, headers, text, bytes);
       } finally {
         releaseWhenRead(response, unread);
       }
@@ -150,9 +149,8 @@ const INVALID = new Set<unknown>(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FA
 /** The most memory of a character of a document and of its answer, as JSON. */
 const BYTES_PER_CHARACTER = 4;
 
-/** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
-function serialise({ errors, ...rest }: FormattedExecutionResult, { cost }: RequestContext, maxBytes: number) {
-  const result = errors ? { errors: inOrder(errors, rest.data), ...rest } : rest;
+/** The answer as JSON, or an error, if it costs too much or is too large. */
+function serialise(result: FormattedExecutionResult, { cost }: RequestContext, maxBytes: number) {
   if (cost.isOverspent || !cost.allows(result))
     return tooMuch(
       `The answer costs more than ${cost.max}, because its lists or values are long. Ask for less in one request.`,
@@ -170,29 +168,34 @@ function tooMuch(message: string) {
   return { result, text, bytes: Buffer.byteLength(text) };
 }
 
-/** The media types of a GraphQL response, in the order of preference. */
-const OFFERED = [JSON_TYPE, 'application/graphql-response+json; charset=utf-8'];
+/** The content types of a GraphQL response by their media types, in the order of preference. */
+const OFFERED = new Map([
+  ['application/json', JSON_TYPE],
+  ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+]);
 
-/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. A header longer than this gets JSON. */
-const MAX_ACCEPT_LENGTH = 500;
-
-/** Parsing a header that names several types takes 18 µs, and callers send few different ones. */
-const negotiated = new LRUCache<string, string>({ max: 100 });
-
-/** All parameters but the weight, because JSON has no parameters (RFC 8259, section 11). */
-const PARAMETERS = /;(?!\s*q=\.?\d)[^,;]*/gi;
-/** `*` alone, which older versions of Java send. */
-const BARE_WILDCARD = /(^|,)\s*\*\s*(?=[,;]|$)/g;
-
-/** @throws RequestRefused with status 406 if the client accepts none of our types */
-function negotiateContentType(header: string | undefined): string {
-  const accept = header || '*/*';
-  const known = negotiated.get(accept);
-  if (known !== undefined) return known;
-  if (accept.length > MAX_ACCEPT_LENGTH) return JSON_TYPE;
-  const plain = accept.replace(PARAMETERS, '').replace(BARE_WILDCARD, '$1*/*');
-  const type = new Negotiator({ headers: { accept: plain } }).mediaType(OFFERED);
-  if (type === undefined) throw new RequestRefused(406, `Accept ${OFFERED.join(' or ')}.`);
-  negotiated.set(accept, type);
-  return type;
+/**
+ * The content type with the highest weight (RFC 9110, 12.5.1); of equal ones the first that is named. Other parameters are ignored,
+ * because JSON has none (RFC 8259, section 11).
+ *
+ * @throws RequestRefused with status 406 if the client accepts none of our types
+ */
+function negotiateContentType(accept: string | undefined): string {
+  const weights = new Map<string, number>();
+  for (const range of (accept || '*/*').toLowerCase().split(',')) {
+    const [name = ''] = range.split(';', 1);
+    weights.set(name.trim(), Number.parseFloat(/;\s*q=(\.?\d.*)/.exec(range)?.[1] ?? '1'));
+  }
+  // Older versions of Java send `*` alone.
+  const others = ['application/*', '*/*', '*']
+    .map((range) => weights.get(range))
+    .find((weight) => weight !== undefined);
+  let best: string | undefined;
+  let most = 0;
+  for (const name of [...weights.keys(), ...OFFERED.keys()]) {
+    const weight = weights.get(name) ?? others ?? 0;
+    if (weight > most && OFFERED.has(name)) [best, most] = [OFFERED.get(name), weight];
+  }
+  if (best === undefined) throw new RequestRefused(406, `Accept ${[...OFFERED.values()].join(' or ')}.`);
+  return best;
 }

@@ -103,15 +103,19 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
   });
 }
 
-/** Sends a response, unless the client has disconnected. An unread request body ends the connection. `maxAge` is in seconds. */
-export function send(response: ServerResponse, status: number, headers: Headers, body: string, maxAge = 0): void {
+/** Sends a response, not to be cached by default, unless the client has disconnected. An unread request body ends the connection. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: Headers,
+  body: string,
+  bytes = Buffer.byteLength(body),
+): void {
   if (response.destroyed || response.headersSent) return;
-  const bytes = Buffer.byteLength(body);
   const { complete, headers: received } = response.req;
   const hasBody = received['transfer-encoding'] !== undefined || Number(received['content-length'] ?? 0) > 0;
   if (hasBody && !complete) response.setHeader('connection', 'close');
-  const cacheControl = maxAge > 0 ? `max-age=${maxAge}` : 'no-store';
-  response.writeHead(status, { ...headers, 'cache-control': cacheControl, 'content-length': bytes });
+  response.writeHead(status, { 'cache-control': 'no-store', ...headers, 'content-length': bytes });
   if (bytes > MAX_SENT_AS_TEXT) response.end(Buffer.from(body));
   // A text with a byte for each character is ASCII, which need not be encoded.
   else response.end(body, bytes === body.length ? 'latin1' : 'utf8');

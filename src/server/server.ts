@@ -190,7 +190,8 @@ const isRead = ({ method = '' }: IncomingMessage) => method === 'GET' || method 
 function sendJwks(request: IncomingMessage, response: ServerResponse, keys: string | undefined): void {
   if (keys === undefined) throw refusal(404, 'NOT_CONFIGURED');
   if (!isRead(request)) throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
-  send(response, 200, { 'content-type': 'application/jwk-set+json' }, keys, JWKS_MAX_AGE_SECONDS);
+  const cacheControl = `max-age=${JWKS_MAX_AGE_SECONDS}`;
+  send(response, 200, { 'content-type': 'application/jwk-set+json', 'cache-control': cacheControl }, keys);
 }
 
 /** Answers a request that did not become a GraphQL operation, in the shape of a GraphQL error. */

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { inOrder } from '../../src/graphql/errors.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, post } from '../support/requests.ts';
 import { startCpuStopwatch } from '../support/stopwatch.ts';
@@ -182,36 +181,6 @@ describe('a document', () => {
     expect(errors).toHaveLength(count === 1_999 ? 1_000 : 1);
     // This process is the client as well, and runs code that V8 has not optimised yet.
     expect(cost).toBeLessThan(2 * 250);
-  });
-});
-
-describe('errors have the order of the fields', () => {
-  test('errors have the order of the fields in the data, and of the document below a field that became null, whichever happened first', () => {
-    const data = { z: null, list: [null, { b: null, a: null }, { j: null }], a: null };
-    const located = (line: number, ...path: (string | number)[]) => ({
-      message: '',
-      locations: [{ line, column: 1 }],
-      path,
-    });
-    const errors = [
-      located(9, 'z'),
-      located(8, 'list', 0),
-      located(7, 'list', 1, 'b'),
-      located(6, 'list', 1, 'a'),
-      located(4, 'list', 2, 'j', 'y', 'a'),
-      located(5, 'list', 2, 'j', 'x'),
-      located(5, 'list', 10),
-      located(3, 'a'),
-    ];
-    expect(inOrder(errors.toReversed(), data)).toEqual(errors);
-    for (const at of errors.keys())
-      expect(inOrder([...errors.slice(at), ...errors.slice(0, at)], data)).toEqual(errors);
-  });
-
-  test('errors have the order of the fields in an answer', async () => {
-    const failing = (name: string) => `${name}: deviceFingerprint(token: "x", publicKey: "nothing") { __typename }`;
-    const { errors } = await ask(app.graphqlUrl, `{ ${['z', 'b', 'x', 'a'].map(failing).join(' ')} }`);
-    expect(errors?.map(({ path }) => path)).toEqual([['z'], ['b'], ['x'], ['a']]);
   });
 });
 
