@@ -108,13 +108,16 @@ function toRecord(judgement: Judgement): Written {
   };
 }
 
-/** Cuts long texts and leaves out signals only if it is not enough to leave out all additional values. Keeps those that fit. */
+/** Cuts long texts and leaves out signals, the lowest first, only if it is not enough to leave out all additional values. Keeps those that fit. */
 function shorten(record: Written, maxBytes: number): string | undefined {
   const whole = { ...record, v: 2 };
   const bare: Written = JSON.parse(JSON.stringify(whole, (key, value) => (key === 'additional' ? undefined : value)));
   const short = bytesOf(bare) > maxBytes ? withShortTexts(bare) : bare;
   let left = maxBytes - bytesOf(short);
-  while (left < 0 && short.signals.length > 0) left += bytesOf(short.signals.pop());
+  for (const rank of ['LOW', 'MEDIUM', 'HIGH'] as const) {
+    for (let at = short.signals.length - 1; at >= 0 && left < 0; at -= 1)
+      if (levelOf(short.signals[at]) === rank) left += bytesOf(short.signals.splice(at, 1)[0]);
+  }
   if (left < 0) return undefined;
   // A browser reports the most.
   for (const part of ['os', 'device', 'browser'] as const) {
@@ -133,6 +136,12 @@ function shorten(record: Written, maxBytes: number): string | undefined {
     if (short.web && kept.length > 0) short.web[part].additional = Object.fromEntries(kept);
   }
   return JSON.stringify(short);
+}
+
+/** A name alone has the level of the catalogue. */
+function levelOf(signal: unknown): unknown {
+  const [, level] = Array.isArray(signal) ? signal : (BY_NAME.get(signal) ?? []);
+  return level;
 }
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));

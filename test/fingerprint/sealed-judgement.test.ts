@@ -256,6 +256,19 @@ describe('a record that has no room', () => {
     expect(record).toEqual({ ...inGraph(judgement), signals: judgement.signals?.slice(0, count), isShortened: true });
   });
 
+  test('a record that is too long leaves out the lowest signals first, wherever they are', () => {
+    const long = (level: string) => (_: unknown, at: number) => ({
+      signal: `${level}${at}`.padEnd(90, 'x'),
+      level,
+      confidence: 1,
+    });
+    const low = Array.from({ length: 150 }, long('LOW'));
+    const last = ['MEDIUM', 'HIGH'].map((level) => long(level)(undefined, 0));
+    const { record } = opened({ ...DATA, signals: [...low, ...last] });
+    expect(record.signals?.slice(-2).map(({ level }) => level)).toEqual(['MEDIUM', 'HIGH']);
+    expect(record.signals?.length).toBeLessThan(100);
+  });
+
   test('for its identifiers is none: a shortened one would be of another device', () => {
     const fp_detail = { device_id: 'd'.repeat(9_000), version: '1.0' };
     expect(() => judge({ ...DATA, fp_detail })).toThrow('response that its contract does not allow');
