@@ -101,7 +101,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(scope.operation, deadline.signal);
+      if (wasQueued) await bulkhead.wait(scope.operation.caller, deadline.signal);
       try {
         // The health may have changed while the call waited. Its client can cancel it, so it cannot be the half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
