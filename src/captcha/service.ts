@@ -6,7 +6,7 @@ import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { RunningSlice, StartOptions } from '../slice.ts';
 import type { CallScope } from '../upstream/call.ts';
 import { UpstreamClient } from '../upstream/client.ts';
-import type { Probe } from '../upstream/prober.ts';
+import type { Probe } from '../upstream/probe.ts';
 import { addressOf } from '../upstream/settings.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -85,7 +85,7 @@ export class CaptchaService implements RunningSlice {
     const captcha = checkInput(input, this.upstream);
     const { id } = captcha;
     let verdict = await this.#verify(captcha, input, scope);
-    const health = this.upstream.health.find(id);
+    const health = this.upstream.health.accounts.get(id);
     const now = health?.msWithoutOutages ?? 0;
     if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now, caller);
     // A half-open call may outlive its client.
@@ -114,7 +114,7 @@ export class CaptchaService implements RunningSlice {
     const { ids, health } = this.upstream;
     // Without an audience, only the default id counts.
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
-    const statusOf = (id: string) => health.find(id)?.status;
+    const statusOf = (id: string) => health.accounts.get(id)?.status;
     const isIdDown = (status: ReturnType<typeof statusOf>) =>
       status?.state === 'outage' || (status?.state === 'refused' && ABOUT_ID.test(status.reason));
     const isInUse = (status: ReturnType<typeof statusOf>) =>

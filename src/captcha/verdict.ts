@@ -6,7 +6,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/probe.ts';
 import { ABOUT_ID, type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 import type { CaptchaSettings } from './settings.ts';
 

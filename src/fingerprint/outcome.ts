@@ -10,7 +10,7 @@ import type {
   Signal,
   Web,
 } from '../schema.generated.ts';
-import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,

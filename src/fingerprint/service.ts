@@ -4,7 +4,7 @@ import type { DeviceRiskDecision } from '../schema.generated.ts';
 import type { RunningSlice, StartOptions } from '../slice.ts';
 import type { Account, CallScope } from '../upstream/call.ts';
 import { UpstreamClient } from '../upstream/client.ts';
-import type { Probe } from '../upstream/prober.ts';
+import type { Probe } from '../upstream/probe.ts';
 import { addressOf } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { createFingerprintMetrics, type Drift, type FingerprintMetrics } from './metrics.ts';

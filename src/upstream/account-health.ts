@@ -1,6 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 import { type Evidence, type HealthStatus, NEW_ACCOUNT, statusAfter } from './health-table.ts';
-import { type Probe, Prober, type ProberOptions } from './prober.ts';
+import type { UpstreamMetrics } from './metrics.ts';
+import { type Probe, type ProbeOptions, sendProbe } from './probe.ts';
 
 export interface AccountObserver {
   report(health: AccountHealth, before: HealthStatus): void;
@@ -8,17 +9,31 @@ export interface AccountObserver {
   probeIfStale(): void;
 }
 
+/** Options that all accounts of a service share. */
+export interface AccountOptions extends ProbeOptions {
+  /** The name of the service, for the metrics and the log. */
+  readonly service: string;
+  readonly metrics: Pick<UpstreamMetrics, 'recordProbe'>;
+}
+
 /** How often a half-open call is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
 const HALF_OPEN_INTERVAL_MS = 1_000;
+/** The time between the first two probes, and the minimum between any two of an account, in ms. */
+const MIN_INTERVAL_MS = 300;
+/** The interval for an account that does not respond, or while another account of its service is down, in ms. */
+const USUAL_INTERVAL_MS = 1_000;
+/** The interval for an account that is refused, in ms. */
+const REFUSED_INTERVAL_MS = 10_000;
 
 /**
- * The health of one account, and the admission of its calls. Failed calls only start probes, because a bot can cause them.
- * The service is down once two probes in a row have failed, and nothing responded since the first one started.
+ * The health of one account, its probes, and the admission of its calls. Failed calls only start probes, because a bot can cause
+ * them. The service is down once two probes in a row have failed, and nothing responded since the first one started.
  */
 export class AccountHealth {
   readonly account: string;
+  readonly probe: Probe;
+  readonly #options: AccountOptions;
   readonly #observer: AccountObserver;
-  readonly prober: Prober;
   #status = NEW_ACCOUNT;
   /** The total duration of past outages and refusals, in ms. */
   #downMs = 0;
@@ -27,18 +42,17 @@ export class AccountHealth {
   #pausedUntil = 0;
   #respondedAt = Number.NEGATIVE_INFINITY;
   #nextHalfOpenAt = 0;
+  #lastProbeAt = Number.NEGATIVE_INFINITY;
+  /** Sends the next probe; undefined if none is needed. */
+  #probeTimer: NodeJS.Timeout | undefined;
+  /** Aborts the probes in flight. */
+  readonly #closing = new AbortController();
 
-  constructor(account: string, probe: Probe, options: ProberOptions, observer: AccountObserver) {
+  constructor(account: string, probe: Probe, options: AccountOptions, observer: AccountObserver) {
     this.account = account;
+    this.probe = probe;
+    this.#options = options;
     this.#observer = observer;
-    this.prober = new Prober(probe, options, {
-      isRefused: () => this.#status.state === 'refused',
-      conclude: ({ evidence, reason }) => {
-        if (evidence === 'well') return this.recordResponse();
-        this.#change(evidence, reason);
-        if (this.#status.state === 'outage') this.#observer.probeIfStale();
-      },
-    });
   }
 
   get status(): HealthStatus {
@@ -75,7 +89,7 @@ export class AccountHealth {
 
   /** Pauses the account after a 429, unless it responded within the last second: then the limit is about one caller. */
   pause(ms: number): void {
-    this.prober.start();
+    this.startProbes();
     const now = performance.now();
     if (now < this.#respondedAt + HALF_OPEN_INTERVAL_MS) return;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
@@ -84,10 +98,57 @@ export class AccountHealth {
 
   /** Records that a call or a probe got a documented response that does not blame us. This ends an outage and a pause. */
   recordResponse(): void {
+    clearTimeout(this.#probeTimer);
+    this.#probeTimer = undefined;
     this.#pausedUntil = 0;
     this.#respondedAt = performance.now();
     if (this.#status.state !== 'well' || this.#status.pending) this.#change('well');
-    this.prober.settle();
+  }
+
+  /** Sends probes until the account responds. If it is refused, the next one is sent as soon as possible. */
+  startProbes(): void {
+    const isFirst = this.#probeTimer === undefined;
+    if (!isFirst && this.#status.state !== 'refused') return;
+    this.#scheduleProbe(this.#lastProbeAt + MIN_INTERVAL_MS - performance.now(), isFirst);
+  }
+
+  startProbesIfStale(): void {
+    if (performance.now() - this.#lastProbeAt >= USUAL_INTERVAL_MS && !this.#probeTimer) this.startProbes();
+  }
+
+  close(): void {
+    this.#closing.abort();
+    clearTimeout(this.#probeTimer);
+  }
+
+  /** The timer does not keep the process alive. */
+  #scheduleProbe(ms: number, isFirst = false): void {
+    clearTimeout(this.#probeTimer);
+    if (this.#closing.signal.aborted) return;
+    const send = () => {
+      const intervalMs = this.#status.state === 'refused' ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
+      this.#scheduleProbe(isFirst ? MIN_INTERVAL_MS : intervalMs);
+      void this.#sendProbe();
+    };
+    // Without a timer, so that many calls cannot postpone a probe that is due.
+    if (ms <= 0) send();
+    else this.#probeTimer = setTimeout(send, ms).unref();
+  }
+
+  /** Does not wait for the result of the last probe, so probes may overlap. */
+  async #sendProbe(): Promise<void> {
+    const { service, metrics } = this.#options;
+    const { signal } = this.#closing;
+    const sentAt = performance.now();
+    this.#lastProbeAt = sentAt;
+    const { evidence, reason } = await sendProbe(this.probe, this.#options, signal);
+    if (signal.aborted) return;
+    metrics.recordProbe(service, this.probe.region, evidence);
+    if (evidence === 'well') return this.recordResponse();
+    // A response since then, of a call or a probe, counts more.
+    if (this.#respondedAt >= sentAt) return;
+    this.#change(evidence, reason);
+    if (this.#status.state === 'outage') this.#observer.probeIfStale();
   }
 
   #change(evidence: Evidence, reason?: string): void {

@@ -4,7 +4,7 @@ import type { Account, CallScope } from './call.ts';
 import { startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
-import type { Probe } from './prober.ts';
+import type { Probe } from './probe.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
@@ -88,7 +88,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     const { id, region, origin, path, headers } = account;
     const { eventLoop, quota } = this.#options;
     scope.signal.throwIfAborted();
-    const health = this.health.find(id);
+    const health = this.health.accounts.get(id);
     const bulkhead = this.#bulkheadFor(region);
     const isHalfOpen = health?.admit(!bulkhead.isFull) ?? false;
 
@@ -158,7 +158,7 @@ export class UpstreamClient<Configured extends Account = Account> {
 
   /** Reads a response, and updates the health of its account by the evidence. */
   #read<Result>(id: string, response: UpstreamResponse, read: Read<Result>): Reading<Result> {
-    const health = this.health.find(id);
+    const health = this.health.accounts.get(id);
     // The pause starts before the bulkhead lets the next queued call run, which may be for the same account.
     if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
     const reading = read(response);

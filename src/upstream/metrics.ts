@@ -9,7 +9,7 @@ export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCod
 
 interface WatchedService {
   readonly health: {
-    all(): Iterable<{ account: string; status: HealthStatus; prober: { probe: { region?: string | undefined } } }>;
+    readonly accounts: ReadonlyMap<string, { status: HealthStatus; probe: { region?: string | undefined } }>;
   };
   readonly bulkheads: ReadonlyMap<string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>>;
   readonly quota: {
@@ -52,8 +52,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
     watchService: (service: string, { health, bulkheads, quota }: WatchedService) => {
       for (const window of ['second', 'day'] as const) refusals.inc({ service, window }, 0);
       onCollect(() => {
-        const accounts = Array.from(health.all(), ({ account }) => account);
-        for (const [window, { limit, left }] of quota.states(accounts)) {
+        for (const [window, { limit, left }] of quota.states([...health.accounts.keys()])) {
           quotaLimit.set({ service, window }, limit);
           quotaLeft.set({ service, window }, left);
         }
@@ -62,8 +61,8 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
           maxInFlight.set({ service, region }, bulkhead.maxInFlight);
           queued.set({ service, region }, bulkhead.queued);
         }
-        for (const { account, status, prober } of health.all()) {
-          const ids = { service, region: prober.probe.region ?? '', account };
+        for (const [account, { status, probe }] of health.accounts) {
+          const ids = { service, region: probe.region ?? '', account };
           for (const state of HEALTH_STATES) states.set({ ...ids, state }, Number(state === status.state));
           worked.set(ids, Number(status.hasWorked));
           outages.inc(ids, status.outages);

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { AccountHealth, type AccountObserver } from './account-health.ts';
+import { AccountHealth, type AccountObserver, type AccountOptions } from './account-health.ts';
 import type { HealthStatus } from './health-table.ts';
-import type { Probe, ProberOptions } from './prober.ts';
+import type { Probe } from './probe.ts';
 
 /** Each account with its probe. The first one is the default account. */
 type Probes = readonly (readonly [account: string, probe: Probe])[];
@@ -9,7 +9,7 @@ type Probes = readonly (readonly [account: string, probe: Probe])[];
 /** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
 const GRACE_MS = 15_000;
 
-export interface ServiceHealthOptions extends ProberOptions {
+export interface ServiceHealthOptions extends AccountOptions {
   readonly probes: Probes;
   /** Which accounts must work before the process becomes ready: the first, all, or none. With `off` none is probed at first. */
   readonly upstreamCheck: 'first' | 'all' | 'off';
@@ -23,7 +23,9 @@ export interface ServiceHealthOptions extends ProberOptions {
 /** The health of the accounts of one upstream service, and whether they let this process become ready. */
 export class ServiceHealth implements AccountObserver {
   readonly #options: ServiceHealthOptions;
-  readonly #accounts: ReadonlyMap<string, AccountHealth>;
+  readonly accounts: ReadonlyMap<string, AccountHealth>;
+  /** The accounts that have to work before the process becomes ready. */
+  readonly #required: readonly AccountHealth[];
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
   #isGraceOver = false;
@@ -31,9 +33,11 @@ export class ServiceHealth implements AccountObserver {
 
   constructor(options: ServiceHealthOptions) {
     this.#options = options;
-    this.#accounts = new Map(
+    this.accounts = new Map(
       options.probes.map(([account, probe]) => [account, new AccountHealth(account, probe, options, this)]),
     );
+    const all = [...this.accounts.values()];
+    this.#required = { first: all.slice(0, 1), all, off: [] }[options.upstreamCheck];
   }
 
   /** Does this service let the process become ready? Stays true: an outage must not take all replicas out of service. */
@@ -41,24 +45,15 @@ export class ServiceHealth implements AccountObserver {
     return this.#isReady;
   }
 
-  /** The health of an account; undefined if there is no such account. */
-  find(account: string): AccountHealth | undefined {
-    return this.#accounts.get(account);
-  }
-
   /** Probes an account after a failed or late call, and every other account of the service without a recent probe. */
   requestProbe(account: string): void {
-    this.find(account)?.prober.start();
+    this.accounts.get(account)?.startProbes();
     this.probeIfStale();
   }
 
   /** Probes every account without a recent probe, so that the health of unused accounts is known when one in use is down. */
   probeIfStale(): void {
-    for (const { prober } of this.all()) prober.startIfStale();
-  }
-
-  all(): Iterable<AccountHealth> {
-    return this.#accounts.values();
+    for (const health of this.accounts.values()) health.startProbesIfStale();
   }
 
   /** Probes every account until it works, unless `upstreamCheck` is `off`. Resolves once `isReady` is true. */
@@ -68,27 +63,21 @@ export class ServiceHealth implements AccountObserver {
       this.#isGraceOver = true;
       this.#updateReadiness();
     }, graceMs);
-    if (upstreamCheck !== 'off') for (const { prober } of this.all()) prober.start();
+    if (upstreamCheck !== 'off') for (const health of this.accounts.values()) health.startProbes();
     this.#updateReadiness();
     return this.#ready.promise;
   }
 
   close(): void {
     clearTimeout(this.#graceTimer);
-    for (const { prober } of this.all()) prober.close();
-  }
-
-  /** The accounts that have to work before the process becomes ready. */
-  #required(): AccountHealth[] {
-    const all = [...this.all()];
-    return { first: all.slice(0, 1), all, off: [] }[this.#options.upstreamCheck];
+    for (const health of this.accounts.values()) health.close();
   }
 
   /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays the rollout. */
   #updateReadiness(): void {
     const isObstacle = ({ status: { hasWorked, state } }: AccountHealth) =>
       !hasWorked && (state === 'refused' || !this.#isGraceOver);
-    if (this.#required().some(isObstacle)) return;
+    if (this.#required.some(isObstacle)) return;
     clearTimeout(this.#graceTimer);
     this.#isReady = true;
     this.#ready.resolve();
@@ -98,9 +87,9 @@ export class ServiceHealth implements AccountObserver {
   report(health: AccountHealth, before: HealthStatus): void {
     this.#updateReadiness();
     const { service, log, upstreamMode } = this.#options;
-    const { account, prober } = health;
+    const { account, probe } = health;
     const { state, hasWorked, reason, isHostUnknown } = health.status;
-    const ids = { service, region: prober.probe.region, account, health: state };
+    const ids = { service, region: probe.region, account, health: state };
     if (state === 'well') {
       if (before.reason !== '')
         log.info({ ...ids, before: before.state }, 'The account works again. Nothing has to be done.');
@@ -110,7 +99,7 @@ export class ServiceHealth implements AccountObserver {
     // The probes of one outage can fail in several ways, and a line for each would be a line a second.
     if (state === 'outage' && before.state === 'outage') return;
     if (state === 'refused') {
-      const isObstacle = !this.#isReady && this.#required().includes(health);
+      const isObstacle = !this.#isReady && this.#required.includes(health);
       const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
       log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
     } else if (state === 'outage') {

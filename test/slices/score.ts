@@ -7,7 +7,7 @@ import type { RequestContext } from '../../src/graphql/context.ts';
 import { partOf, type RunningSlice, type SliceOf, type StartOptions } from '../../src/slice.ts';
 import { type Account, CLIENT_HEADERS } from '../../src/upstream/call.ts';
 import { UpstreamClient } from '../../src/upstream/client.ts';
-import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/probe.ts';
 import { quota, timeoutMs } from '../../src/upstream/settings.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 

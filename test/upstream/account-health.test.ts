@@ -18,7 +18,7 @@ describe.concurrent('an account is well', () => {
   test('an account is well once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
     const { sentAt, changes, health } = await startAccount(well);
     expect(health.status).toMatchObject({ state: 'unknown', hasWorked: false, reason: '' });
-    health.prober.start();
+    health.startProbes();
     await expect.poll(() => health.status).toMatchObject({ state: 'well', hasWorked: true, reason: '' });
     const sent = sentAt.length;
     await sleep(700);
@@ -29,7 +29,7 @@ describe.concurrent('an account is well', () => {
     const { sentAt, changes, health } = await startAccount(well);
     const until = performance.now() + 1_000;
     while (performance.now() < until) {
-      health.prober.start();
+      health.startProbes();
       await sleep(1);
     }
     expect(changes).toEqual(['well']);
@@ -45,7 +45,7 @@ describe.concurrent('an outage', () => {
       states.push(stateIs());
       down(exchange);
     });
-    health.prober.start();
+    health.startProbes();
     await expect.poll(stateIs).toBe('outage');
     expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
     expect([states.slice(0, 2), changes]).toEqual([['unknown', 'unknown'], ['outage: HTTP status 503']]);
@@ -57,7 +57,7 @@ describe.concurrent('an outage', () => {
     let lagMs = 0;
     const options = { timeoutMs: 2_500, totalLagMs: () => lagMs };
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, down, hang), options);
-    health.prober.start();
+    health.startProbes();
     await expect.poll(stateIs).toBe('outage');
     await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(4);
     lagMs = 1_000;
@@ -69,7 +69,7 @@ describe.concurrent('an outage', () => {
     expect,
   }) => {
     const { health, stateIs } = await startAccount(down);
-    health.prober.start();
+    health.startProbes();
     await expect.poll(stateIs).toBe('outage');
     const before = health.msWithoutOutages;
     await sleep(100);
@@ -83,7 +83,7 @@ describe.concurrent('an outage', () => {
 describe.concurrent('no outage is confirmed', () => {
   test('no outage is confirmed by one connection that is lost', async ({ expect }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well));
-    health.prober.start();
+    health.startProbes();
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
     expect([sentAt.length, changes]).toEqual([2, ['well']]);
@@ -97,10 +97,10 @@ describe.concurrent('no outage is confirmed', () => {
     };
     const { upstream, changes, health } = await startAccount(inTurn(first, down, well));
     health.recordResponse();
-    health.prober.start();
+    health.startProbes();
     await answered.promise;
     health.recordResponse();
-    health.prober.start();
+    health.startProbes();
     await expect.poll(() => upstream.requests).toBe(3);
     await sleep(100);
     expect(changes).toEqual(['well']);
@@ -110,13 +110,13 @@ describe.concurrent('no outage is confirmed', () => {
     const held: RawRequest[] = [];
     const hold: Behaviour = (exchange) => void held.push(exchange);
     const { upstream, changes, health } = await startAccount(inTurn(down, hold, down, well));
-    health.prober.start();
+    health.startProbes();
     await expect.poll(() => held.length).toBe(1);
     health.recordResponse();
     held.forEach(down);
     await sleep(500);
     // What failed before that answer does not count together with what fails later.
-    health.prober.start();
+    health.startProbes();
     await expect.poll(() => upstream.requests).toBe(4);
     expect(changes).toEqual(['well']);
   });
@@ -126,7 +126,7 @@ describe.concurrent('no outage is confirmed', () => {
       health.recordResponse();
     };
     const { upstream, changes, health } = await startAccount(answerOfCall, { timeoutMs: 500 });
-    health.prober.start();
+    health.startProbes();
     await expect.poll(() => changes).toEqual(['well']);
     await sleep(700);
     expect([upstream.requests, changes]).toEqual([1, ['well']]);
@@ -137,12 +137,12 @@ test.concurrent('an account that is refused is asked again after a call, and the
   expect,
 }) => {
   const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), well));
-  health.prober.start();
+  health.startProbes();
   await expect.poll(stateIs).toBe('refused');
   const before = health.msWithoutOutages;
   await sleep(100);
   expect(health.msWithoutOutages).toBe(before);
-  health.prober.start();
+  health.startProbes();
   // Without a call it is asked after 10 s.
   await expect.poll(stateIs, { timeout: 9_000 }).toBe('well');
   expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);

@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { DnsCache } from '../../src/runtime/dns.ts';
-import { sendProbe } from '../../src/upstream/prober.ts';
+import { sendProbe } from '../../src/upstream/probe.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, startHostile } from '../support/hostile.ts';
 import { asIs, createContext, createTestClient, probeOf, requestTo } from './support.ts';

@@ -61,7 +61,7 @@ test('in an outage a full queue takes no trial call: whoever asks hears of the o
   const underWay = Promise.allSettled([1, 2].map(() => client.call(requestTo(upstream.url, early), asIs)));
   await expect.poll(() => upstream.received.length).toBeGreaterThan(0);
   client.health.requestProbe('a');
-  await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
+  await expect.poll(() => client.health.accounts.get('a')?.status.state).toBe('outage');
   for (let n = 0; n < 3; n += 1)
     await expect(client.call(requestTo(upstream.url, late), asIs)).rejects.toMatchObject({ why: 'outage' });
   early.cancel();
@@ -98,8 +98,8 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   const [queuedOfA, queuedOfB] = [post('a'), post('b')];
   queuedOfB.catch(() => {});
 
-  client.health.find('a')?.prober.start();
-  await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
+  client.health.accounts.get('a')?.startProbes();
+  await expect.poll(() => client.health.accounts.get('a')?.status.state).toBe('outage');
   first.cancel();
   await expect(held).rejects.toThrow('disconnected');
   // Its caller could cancel it, so it is not the one of this second, which comes later and waits in the queue.
@@ -115,12 +115,12 @@ test('a half-open call that a limit of ours stops gives its turn to the next one
   const upstream = await start(undefined);
   const { client } = startClient({ probes: [['a', probeOf(failing.url)]], upstreamMaxInFlight: 1, timeoutMs: 400 });
   const post = (account: string) => client.call(requestTo(upstream.url, createContext(), account), asIs);
-  client.health.find('a')?.prober.start();
-  await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
+  client.health.accounts.get('a')?.startProbes();
+  await expect.poll(() => client.health.accounts.get('a')?.status.state).toBe('outage');
   const held = post('b').catch(() => {});
   // It waits in the queue for as long as it may.
   await expect(post('a')).rejects.toMatchObject({ code: 'OVERLOADED' });
-  expect(client.health.find('a')?.admit()).toBe(true);
-  expect(() => client.health.find('a')?.admit()).toThrow();
+  expect(client.health.accounts.get('a')?.admit()).toBe(true);
+  expect(() => client.health.accounts.get('a')?.admit()).toThrow();
   await held;
 });

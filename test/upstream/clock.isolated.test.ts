@@ -22,7 +22,7 @@ const { startAccount, stop } = accountStarter();
 async function start(...behaviours: readonly Behaviour[]) {
   const account = await startAccount(inTurn(...behaviours));
   onTestFinished(async () => void (await stop()));
-  account.health.prober.start();
+  account.health.startProbes();
   return account;
 }
 
@@ -59,5 +59,5 @@ test('a service that does not answer keeps the process from becoming ready for 1
   const ready = service.start();
   expect([service.isReady, waits]).toEqual([false, expect.arrayContaining([15_000])]);
   await ready;
-  expect(service.find('a')?.status.hasWorked).toBe(false);
+  expect(service.accounts.get('a')?.status.hasWorked).toBe(false);
 });

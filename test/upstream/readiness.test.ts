@@ -41,7 +41,7 @@ async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>
     log: pino({ level: 'debug' }, { write }),
   });
   closers.push(() => service.close());
-  const stateOf = (account: string) => service.find(account)?.status.state;
+  const stateOf = (account: string) => service.accounts.get(account)?.status.state;
   return { service, behaviours, sent, changes, probesOf, stateOf };
 }
 
@@ -85,7 +85,7 @@ test.concurrent.for<[Check, string]>([
     expect(service.isReady).toBe(false);
     expect(changes).toContainEqual([name, 'refused', true]);
     behaviours[name] = well;
-    service.find(name)?.prober.start();
+    service.accounts.get(name)?.startProbes();
     await ready;
     expect([stateOf(name), service.isReady]).toEqual(['well', true]);
   },
@@ -103,7 +103,7 @@ describe.concurrent('what may be an outage delays readiness for the time of grac
     const tookMs = performance.now() - begun;
     expect(tookMs).toBeGreaterThanOrEqual(299);
     expect(tookMs).toBeLessThan(10_000);
-    expect(service.find('a')?.status.hasWorked).toBe(false);
+    expect(service.accounts.get('a')?.status.hasWorked).toBe(false);
   });
 
   test('readiness waits no longer than the time of grace', async ({ expect }) => {
@@ -132,7 +132,7 @@ test.concurrent('a service that is ready stays so, whatever happens to its accou
   const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 5_000);
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
-  for (const health of service.all()) health.prober.start();
+  for (const health of service.accounts.values()) health.startProbes();
   await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['outage', 'refused']);
   expect(service.isReady).toBe(true);
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);

@@ -5,7 +5,7 @@ import { AccountHealth } from '../../src/upstream/account-health.ts';
 import type { Account, CallScope } from '../../src/upstream/call.ts';
 import { UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
-import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/probe.ts';
 import { createQuota } from '../../src/upstream/quota.ts';
 import { countersOfProcess } from '../../src/upstream/quota-store.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
@@ -108,7 +108,7 @@ export function accountStarter() {
         probeIfStale: () => {},
       },
     );
-    closers.push(upstream.stop, () => health.prober.close());
+    closers.push(upstream.stop, () => health.close());
     return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
-import { evidenceOfStatus, sendProbe } from '../../src/upstream/prober.ts';
+import { evidenceOfStatus, sendProbe } from '../../src/upstream/probe.ts';
 import {
   answer,
   type Behaviour,
