@@ -136,12 +136,14 @@ describe.concurrent('no outage is confirmed', () => {
 test.concurrent('an account that is refused is asked again after a call, and the time until then does not count', async ({
   expect,
 }) => {
-  const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), well));
+  const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), answer(401, ''), well));
   health.startProbes();
   await expect.poll(stateIs).toBe('refused');
   const before = health.msWithoutOutages;
   await sleep(100);
   expect(health.msWithoutOutages).toBe(before);
+  // The first two probes follow each other without a call.
+  await expect.poll(() => sentAt.length).toBe(2);
   health.startProbes();
   // Without a call it is asked after 10 s.
   await expect.poll(stateIs, { timeout: 9_000 }).toBe('well');

@@ -145,7 +145,10 @@ test.concurrent('after close() nothing is sent, and no timer is left', async ({ 
   const { service, sent } = await start('first', { a: closeAtOnce });
   void service.start();
   await expect.poll(() => sent).toEqual(['a']);
+  const idle = await start('off', { a: well });
+  idle.service.close();
+  idle.service.requestProbe('a');
   // The second probe would come after 300 ms.
   await sleep(400);
-  expect([sent, service.isReady]).toEqual([['a'], false]);
+  expect([sent, service.isReady, idle.sent]).toEqual([['a'], false, []]);
 });
