@@ -133,8 +133,7 @@ for (const { file } of slices) {
   const { name, title } = file;
   // The log of a sandbox is not kept.
   const level = config.upstreamMode === 'live' ? 'info' : 'debug';
-  // Other lines have only the id.
-  log[level]({ [name]: content.id, [`${name}Text`]: content.text }, `${title} in use`);
+  log[level]({ [name]: content.id }, `${title} in use`);
 }
 const exposure = exposureOf(config, slices);
 if (exposure) log.warn(exposure);

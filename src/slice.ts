@@ -58,8 +58,6 @@ interface SliceFile<Content extends FileContent, Key extends string> {
 export interface FileContent {
   /** A hash of the content. */
   readonly id: string;
-  /** The content, for the log. */
-  readonly text: string;
 }
 
 export interface StartOptions<Rows extends Table = Table, Content extends FileContent = FileContent> {

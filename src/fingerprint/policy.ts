@@ -9,10 +9,8 @@ import { isAtLeast } from './signal-catalogue.ts';
 /** A risk policy: an ordered table of rules. The first rule that matches decides. schema/README.md explains the table. */
 
 export interface RiskPolicy {
-  /** The first 12 hexadecimal digits of the SHA-256 of `text`. The order of keys and the spaces in the file do not matter. */
+  /** The first 12 hexadecimal digits of the SHA-256 of its content. The order of keys and the spaces in the file do not matter. */
   readonly id: string;
-  /** The content as JSON, for the log. */
-  readonly text: string;
   readonly rules: readonly Rule[];
   readonly otherwise: DeviceRiskDecision;
 }
@@ -56,11 +54,9 @@ function textOf(path: string): string {
 /** Reads a policy from JSON. @throws ConfigError with every mistake at once */
 export function parsePolicy(json: string): RiskPolicy {
   const { rules, otherwise } = readContent(json);
-  const text = JSON.stringify({ rules, otherwise });
-  const id = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  const id = createHash('sha256').update(JSON.stringify({ rules, otherwise })).digest('hex').slice(0, 12);
   return {
     id,
-    text,
     rules: rules.map(({ id: rule, when, then, shadow }) => {
       const { anyOf, effect, minLevel, minConfidence, atLeast } = when;
       const selectsSignals = [anyOf, effect, minLevel, minConfidence].some((key) => key !== undefined);

@@ -11,7 +11,7 @@ import { LIVE, parse, REST, SERVICE } from './support.ts';
 const ROUTER = { ...REST, ROUTER_SECRETS: 'secret-of-the-router' };
 const SERVICES = JSON.stringify([SERVICE]);
 const SANDBOX = { UPSTREAM_MODE: 'sandbox' };
-const summary = (config: Config) => summaryOf(config, SLICES, { policy: { id: 'id', text: '' } });
+const summary = (config: Config) => summaryOf(config, SLICES, { policy: { id: 'id' } });
 
 test('what is off in live mode, and what the sandbox has of its own', () => {
   expect(summary(parse(ROUTER))).toBe(
