@@ -36,7 +36,7 @@ export interface KnownOperation {
 }
 
 /** A known operation with the name that a request's document gives it. */
-export interface NamedOperation {
+interface NamedOperation {
   readonly known: KnownOperation;
   readonly name: string | undefined;
 }
