@@ -1,6 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
-import type { SealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { composeShopVariant } from '../supergraph/compose.ts';
 import { SECRETS } from '../supergraph/test-secrets.ts';
 import { startTestSupergraph } from '../supergraph/test-supergraph.ts';
@@ -14,10 +13,9 @@ const [ISSUER, AUDIENCE] = ['https://login.example/', 'shop'];
 
 export type Graph = Awaited<ReturnType<typeof startGraph>>;
 
-export async function startGraph({ sealingKeys }: { readonly sealingKeys?: readonly SealingKey[] } = {}) {
+export async function startGraph() {
   const supergraph = await startTestSupergraph({
     hasRegions: true,
-    sealingKeys,
     trustedHeaders: {
       subject: 'x-user-id',
       scopes: 'x-user-scopes',

@@ -16,7 +16,7 @@ const PROBE_INTERVAL_MS = 100;
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Passes each connection on to a port of this machine, and closes it if there is none. */
-export async function startRelay(pickPort: () => number | undefined) {
+async function startRelay(pickPort: () => number | undefined) {
   const open = new Set<Socket>();
   const server = createServer((client) => {
     const target = pickPort();
@@ -65,22 +65,17 @@ export async function startReplicas(count: number, start: () => Promise<Subgraph
     }
   };
   for (const replica of replicas) void follow(replica);
-  /** Stops one replica, and starts another one in its place. The service follows `/readyz`. */
-  const replace = async (at: number, next = start) => {
-    const replica = replicas[at];
-    if (!replica) throw new Error(`expected a replica, but got none at ${at}`);
-    await replica.app.stop();
-    replica.isReady = false;
-    replica.app = await next();
-    // Else the next one could be stopped while no replica gets connections.
-    while (!replica.isReady) await sleep(PROBE_INTERVAL_MS);
-  };
   return {
     url: `http://127.0.0.1:${relay.port}/graphql`,
-    replace,
-    /** Replaces one replica after the other. */
+    /** Stops one replica after the other, and starts another one in its place. The service follows `/readyz`. */
     restart: async () => {
-      for (const at of replicas.keys()) await replace(at);
+      for (const replica of replicas) {
+        await replica.app.stop();
+        replica.isReady = false;
+        replica.app = await start();
+        // Else the next one could be stopped while no replica gets connections.
+        while (!replica.isReady) await sleep(PROBE_INTERVAL_MS);
+      }
     },
     stop: async () => {
       isOver = true;

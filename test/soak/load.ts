@@ -1,20 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { Pool } from 'undici';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { times } from '../support/times.ts';
 import { ATTACKS, bogus, SPEND, solved } from './attacks.ts';
 import { epochMs, ROUTER_SECRET } from './processes.ts';
 
-/** People or a bot, in a process of their own. Without a router before the server, they have its secret. */
+/** People or a bot, in a process of their own, with the router's secret. */
 
 export interface Job {
-  readonly who: 'people' | 'bot' | 'company';
+  readonly who: 'people' | 'bot';
   /** Where GraphQL is. */
   readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Requests a second, sent whatever comes back, and for how long, in ms. Without a rate, as many as 32 clients get answered. */
-  readonly rate?: number;
+  /** Requests a second, sent whatever comes back, and for how long, in ms. */
+  readonly rate: number;
   readonly ms: number;
   /** Of people: do they try once more if the answer asks for it? */
   readonly repeats?: boolean;
@@ -45,46 +42,23 @@ const FINGERPRINT = `query Soak($token: String!) { deviceFingerprint(token: $tok
 const samples: Sample[] = [];
 let underWay = 0;
 
-const DEVICE = { clientType: 'ANDROID', signals: [{ code: 'EMULATOR', level: 'HIGH' }] };
-const DEVICE_FIELDS = 'clientType signals { code level }';
-/** What a company asks in turns, and the right answers with the services that `upstream.ts` plays. */
-const COMPANY: Readonly<Record<string, object>> = {
-  [`query ($token: String!) { deviceFingerprint(token: $token) { ... on DeviceFingerprint { ${DEVICE_FIELDS} } } }`]: {
-    deviceFingerprint: DEVICE,
-  },
-  'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { __typename proceed } }': {
-    validateCaptcha: { __typename: 'CaptchaPassed', proceed: true },
-  },
-  [`{ me { sessions { deviceFingerprint { ${DEVICE_FIELDS} } } } }`]: {
-    me: { sessions: [{ deviceFingerprint: DEVICE }, { deviceFingerprint: DEVICE }] },
-  },
-  '{ user(id: "user-1") { orders { judgement { clientType } } } }': {
-    user: { orders: [{ judgement: { clientType: 'ANDROID' } }, { judgement: { clientType: 'IOS' } }] },
-  },
-};
-
-/** Sends nothing twice, so what a replica loses is lost. */
 type Target = (body: string) => Promise<string>;
 
-function targetOf({ url, headers: more = { 'router-authorization': ROUTER_SECRET } }: Job): Target {
+function targetOf({ url }: Job): Target {
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, { connections: 512, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
-  const headers = { 'content-type': 'application/json', ...more };
+  const headers = { 'content-type': 'application/json', 'router-authorization': ROUTER_SECRET };
   return async (body) => (await pool.request({ path, method: 'POST', headers, body })).body.text();
 }
 
-/** @param right the data of the only right answer, if there is one */
-async function post(target: Target, question: string, body: string, right?: object) {
+async function post(target: Target, question: string, body: string) {
   underWay += 1;
   const at = epochMs();
   let [text, outcome] = ['', 'lost'];
   try {
     text = await target(body);
     outcome = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? /"__typename":"(\w+)"/.exec(text)?.[1] ?? 'unreadable';
-    if (right) {
-      const { data, errors } = JSON.parse(text);
-      outcome = isDeepStrictEqual([data, errors], [right, undefined]) ? 'data' : text.slice(0, 300);
-    } else if (outcome === 'CaptchaPassed' || outcome === 'DeviceFingerprint') outcome = 'data';
+    if (outcome === 'CaptchaPassed' || outcome === 'DeviceFingerprint') outcome = 'data';
   } catch {
     // A connection that breaks is an answer like any other.
   }
@@ -95,13 +69,6 @@ async function post(target: Target, question: string, body: string, right?: obje
 
 let visits = 0;
 let proofs = 0;
-
-async function visitCompany(target: Target): Promise<void> {
-  const [query = '', right] = Object.entries(COMPANY)[visits++ % 4] ?? [];
-  const variables = { token: `${visits}`, input: solved(`${process.pid}-${visits}`) };
-  const { text: _text, ...sample } = await post(target, query, JSON.stringify({ query, variables }), right);
-  samples.push(sample);
-}
 
 /** One person; every second one has a captcha verified, and the others ask about a device. */
 async function visit(target: Target, { repeats = false }: Job): Promise<void> {
@@ -154,31 +121,23 @@ async function run(job: Job): Promise<readonly Sample[]> {
   const target = targetOf(job);
   // The bot has solved one challenge itself.
   if (who === 'bot') await post(target, 'attack', SPEND);
-  const visitor = () => (who === 'company' ? visitCompany(target) : visit(target, job));
   const people: Promise<void>[] = [];
   let last = performance.now();
   const end = last + ms;
   const noises = noise === undefined ? undefined : makeNoise(target, noise, end);
   let budget = 1;
-  if (rate === undefined)
-    await Promise.all(
-      times(32, async () => {
-        while (performance.now() < end) await visitor();
-      }),
-    );
-  else
-    for (let now = last; now < end; now = performance.now()) {
-      budget += ((now - last) * rate) / 1_000;
-      last = now;
-      while (budget >= 1) {
-        if (who === 'bot') budget -= attempt(target);
-        else {
-          people.push(visitor());
-          budget -= 1;
-        }
+  for (let now = last; now < end; now = performance.now()) {
+    budget += ((now - last) * rate) / 1_000;
+    last = now;
+    while (budget >= 1) {
+      if (who === 'bot') budget -= attempt(target);
+      else {
+        people.push(visit(target, job));
+        budget -= 1;
       }
-      await sleep(TICK_MS);
     }
+    await sleep(TICK_MS);
+  }
   await Promise.all([...people, noises]);
   while (underWay > 0) await sleep(TICK_MS);
   return samples;

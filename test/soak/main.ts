@@ -1,7 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { company } from './company.ts';
-import { REGIONS_S, regions } from './regions.ts';
 import { bot, type Finding, outage } from './scenarios.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
@@ -13,15 +11,10 @@ const seconds = Number(given ?? (short ? 4 : 60));
 const situations = {
   bot: () => bot(seconds * 1_000),
   outage: () => outage(short ? 5_000 : 10_000),
-  company: async () => {
-    // An alert takes minutes.
-    const more = !short && seconds >= REGIONS_S ? [regions()] : [];
-    return (await Promise.all([company(short ? 30 : seconds), ...more])).flat();
-  },
 };
 if (!(seconds >= 1 && seconds <= 86_400) || named.some((name) => !(name in situations))) {
   process.stderr.write(
-    'bot, outage, company: only these; --seconds N: bot and company take 1 to 86400 s, 60 without this; --short: a few seconds of everything\n',
+    'bot, outage: only these; --seconds N: the bot takes 1 to 86400 s, 60 without this; --short: a few seconds of both\n',
   );
   process.exit(1);
 }

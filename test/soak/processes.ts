@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/ports.ts';
 import { ROOT } from '../support/process.ts';
@@ -10,9 +9,9 @@ import type { Addresses, Behaved, Order, Report, Service } from './upstream.ts';
 
 const START_MS = 60_000;
 const BUILD = `${ROOT}/dist/server/main.js`;
-const running = new Map<ChildProcess, NodeJS.Signals>();
+const running = new Set<ChildProcess>();
 process.once('exit', () => {
-  for (const [child, signal] of running) child.kill(signal);
+  for (const child of running) child.kill('SIGKILL');
 });
 
 export const ROUTER_SECRET = 'secret-of-the-soak-router';
@@ -31,15 +30,9 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const notable: string[] = [];
-  if (child.stdout)
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      if (/"level":"(?:error|fatal)"|quota store|store of the quotas/.test(line)) notable.push(line);
-    });
-  // A script may have started a router, which it ends first.
-  running.set(child, args[0]?.startsWith('test/') ? 'SIGTERM' : 'SIGKILL');
+  running.add(child);
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => {
       running.delete(child);
@@ -53,7 +46,7 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
       void ended.then(() => reject(new Error(`${args} ended in the middle`)));
       child.send(message);
     });
-  return { child, ended, notable, ask };
+  return { child, ended, ask };
 }
 
 /** A script of this folder in a process of its own. */
@@ -78,26 +71,21 @@ export interface Server {
   readonly admin: string;
   /** The sum of all values of this metric whose labels contain this text. */
   metric(name: string, labels?: string): Promise<number>;
-  /** Bytes in use without garbage, if it has loaded `heap.ts`. */
-  memory(): Promise<number>;
-  /** Lines of its log at the level error or about the quota store. */
-  readonly notable: readonly string[];
   /** Asks it to end, and gives its exit code or signal. */
   end(): Promise<string>;
 }
 
-/** A server, by default the one that `npm run build` makes, in live mode with production defaults. Resolves when it is ready. */
+/** The server that `npm run build` makes, in live mode with production defaults. Resolves when it is ready. */
 export async function startServer(
   { fingerprint, captcha }: Addresses,
   env: Readonly<Record<string, string>> = {},
-  main = BUILD,
 ): Promise<Server> {
-  if (!existsSync(main)) throw new Error(`${main} is not there: "npm run soak" builds it`);
+  if (!existsSync(BUILD)) throw new Error(`${BUILD} is not there: "npm run soak" builds it`);
   const captchas = Object.values(CAPTCHA_IDS).map((captchaId) => ({ captchaId, captchaKey: 'key', region: 'EU' }));
   const [port, adminPort] = [await freePort(), await freePort()];
   const admin = `http://127.0.0.1:${adminPort}`;
 
-  const { child, ended, notable, ask } = start([main], {
+  const { child, ended } = start([BUILD], {
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
     ROUTER_SECRETS: ROUTER_SECRET,
@@ -121,9 +109,6 @@ export async function startServer(
       const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(labels));
       return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
     },
-    // Safe: this is what that module sends.
-    memory: () => ask({}) as Promise<number>,
-    notable,
     end: () => {
       child.kill('SIGTERM');
       return ended;

@@ -16,24 +16,24 @@ export interface Finding {
 const shown = (value: number) => String(Math.round(value * 100) / 100);
 
 /** A figure may be no more than this. NaN is no figure, and keeps no promise. */
-export function atMost(promise: string, limit: number, value: number, unit = '', more = ''): Finding {
+function atMost(promise: string, limit: number, value: number, unit = '', more = ''): Finding {
   const measured = `${shown(value)}${unit}${more && ` (${more})`}`;
   return { promise, promised: `≤ ${shown(limit)}${unit}`, measured, kept: value <= limit };
 }
 
 /** None of these may be like that. Without any, nothing was seen, and no promise was kept. */
-export function none(promise: string, samples: readonly Sample[], isBad: (sample: Sample) => boolean): Finding {
+function none(promise: string, samples: readonly Sample[], isBad: (sample: Sample) => boolean): Finding {
   const bad = samples.filter(isBad);
   const measured = `${bad.length} of ${samples.length}${bad.length > 0 ? `, such as ${JSON.stringify(bad[0])}` : ''}`;
   return { promise, promised: 'none', measured, kept: bad.length === 0 && samples.length > 0 };
 }
 
-export const isLost = ({ outcome }: Sample) => outcome !== 'data';
+const isLost = ({ outcome }: Sample) => outcome !== 'data';
 /** May it go on although the service gave no verdict? */
 const isUnverified = (sample: Sample) => sample.proceeds && isLost(sample);
 
 // Safe: this is what that script answers.
-export const startLoad = (job: Job) => startScript('load.ts').ask(job) as Promise<readonly Sample[]>;
+const startLoad = (job: Job) => startScript('load.ts').ask(job) as Promise<readonly Sample[]>;
 
 const ASK_EVERY_MS = 250;
 const READY_MS = 1_000;

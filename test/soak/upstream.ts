@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { ANDROID, errorEnvelope, exception, PAGE } from '../faults/documented.ts';
+import { ANDROID, PAGE } from '../faults/documented.ts';
 import { listen } from '../support/loopback.ts';
 import { freePort } from '../support/ports.ts';
 import { isProbe, probeAnswer } from '../support/probes.ts';
@@ -10,8 +10,8 @@ import { epochMs } from './processes.ts';
 /** Both services in a process of their own. */
 
 export type Service = 'fingerprint' | 'captcha';
-/** How a service treats everything that reaches it, probes included: it can limit our rate, or not know our account. */
-export type Behaved = 'good' | 'reset' | 'refused' | 'limited' | 'unknown';
+/** How a service treats everything that reaches it, probes included. */
+export type Behaved = 'good' | 'reset' | 'refused';
 /** What to change, if anything. */
 export interface Order {
   readonly service?: Service;
@@ -84,9 +84,6 @@ class Endpoint {
 
   #answer(url: string, body: string): Answer | 'reset' | 'silence' {
     if (this.#mode === 'reset') return 'reset';
-    if (this.#mode === 'limited') return [429, errorEnvelope(429, 'Too many requests')];
-    if (this.#mode === 'unknown')
-      return this.#isCaptcha ? [200, exception('-50102', 'illegal captcha_id')] : [401, PAGE];
     if (performance.now() < this.#burstUntil) return [503, PAGE];
     if (isProbe(body)) {
       const documented = probeAnswer(body);
