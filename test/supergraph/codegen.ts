@@ -8,11 +8,10 @@ function page(folder: string, sdl: string): CodegenConfig['generates'] {
     enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),
   });
   return {
-    [`test/supergraph/${folder}/generated/`]: {
+    [`test/supergraph/${folder}/generated/graphql.ts`]: {
       schema: print(withoutTexts),
-      documents: `test/supergraph/${folder}/operations.ts`,
-      preset: 'client',
-      presetConfig: { fragmentMasking: false },
+      documents: `test/supergraph/${folder}/operations.graphql`,
+      plugins: ['typescript-operations', 'typed-document-node'],
       config: {
         strictScalars: true,
         scalars: { DateTime: 'string', JSONObject: 'Record<string, unknown>' },

@@ -2,7 +2,7 @@ import { CombinedGraphQLErrors, type ErrorLike } from '@apollo/client';
 import { createClient } from '../shop/client.ts';
 import { find, make } from '../shop/dom.ts';
 import type * as Graph from './generated/graphql.ts';
-import { CHECKOUTS } from './operations.ts';
+import { CheckoutsDocument } from './generated/graphql.ts';
 
 /** The page: somebody signs in, and sees the newest checkouts as far as their scopes allow. */
 
@@ -62,7 +62,7 @@ async function signIn(person: string): Promise<void> {
   find('title', HTMLElement).focus();
   message.textContent = 'Loading …';
   const headers = { authorization: `Bearer ${await response.text()}` };
-  const { data, error } = await client.query({ query: CHECKOUTS, context: { headers }, errorPolicy: 'all' });
+  const { data, error } = await client.query({ query: CheckoutsDocument, context: { headers }, errorPolicy: 'all' });
   const checkouts = data?.checkouts;
   message.textContent = checkouts ? `${checkouts.length} newest` : sentenceOf(error);
   find('rows', HTMLElement).replaceChildren(...(checkouts ?? []).map(rowView));

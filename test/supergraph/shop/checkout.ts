@@ -1,6 +1,6 @@
 import type { ApolloClient } from '@apollo/client';
 import type { PlaceOrderInput, ValidateCaptchaInput } from './generated/graphql.ts';
-import { PLACE_ORDER, VALIDATE_CAPTCHA } from './operations.ts';
+import { PlaceOrderDocument, ValidateCaptchaDocument } from './generated/graphql.ts';
 
 export type Checkout = Awaited<ReturnType<typeof checkOut>>;
 
@@ -17,7 +17,7 @@ export async function checkOut(
 ) {
   const place = (attestation = order.attestation) =>
     client.mutate({
-      mutation: PLACE_ORDER,
+      mutation: PlaceOrderDocument,
       variables: { input: { ...order, attestation } },
       errorPolicy: 'all', // errors are part of the result, so that nothing is thrown
     });
@@ -27,7 +27,7 @@ export async function checkOut(
 
   const { audience, action } = answer;
   const input = { ...(await solveCaptcha()), audience, action };
-  const verified = await client.mutate({ mutation: VALIDATE_CAPTCHA, variables: { input }, errorPolicy: 'all' });
+  const verified = await client.mutate({ mutation: ValidateCaptchaDocument, variables: { input }, errorPolicy: 'all' });
   const attestation = verified.data?.validateCaptcha?.attestation;
   // Without a proof the shop would only ask for a captcha again.
   return attestation ? { verified, attestation, placed: await place(attestation) } : { verified };

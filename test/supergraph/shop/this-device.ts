@@ -2,7 +2,7 @@ import { createClient } from './client.ts';
 import { DEVICES, makeToken } from './device.ts';
 import { find } from './dom.ts';
 import type { ThisDeviceQuery } from './generated/graphql.ts';
-import { THIS_DEVICE } from './operations.ts';
+import { ThisDeviceDocument } from './generated/graphql.ts';
 
 /**
  * The page *This device*. It asks once in a visit, because each query is an event that may be billed. Whoever comes back by the
@@ -27,7 +27,7 @@ async function askOnce(): Promise<string> {
   const kept = history.state?.said;
   if (kept && !isReload) return kept;
   const { data } = await client.query({
-    query: THIS_DEVICE,
+    query: ThisDeviceDocument,
     variables: { token: makeToken(choice.value), metadata: { additional: { page: 'This device' } } },
     errorPolicy: 'all', // errors are part of the result, so that nothing is thrown
   });
