@@ -1,11 +1,12 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readPage } from '../docs/markdown.ts';
 import { CROSS_SUBGRAPH_QUERY } from '../supergraph/cross-subgraph-query.ts';
 import { ask, json, request, startOperation } from '../support/requests.ts';
 import { columns, type Router } from './columns.ts';
-import { startGraph, unsigned } from './graph.ts';
+import { startGraph } from './graph.ts';
+import { bearer, describeIdentity, errorsOf, FORGED, type Headers, JUDGE, T } from './identity.ts';
 
 /** What every router has to keep, through its executable, with its file of `deploy/router/`. */
 
@@ -29,18 +30,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-const JUDGE =
-  'query ($t: String!) { deviceFingerprint(token: $t) { __typename ... on DeviceFingerprint { clientType signals { code } } } }';
-const T = { t: 'sandbox:ios' };
 const CAPTCHA = { lotNumber: 'a', captchaOutput: 'b', passToken: 'c', genTime: '1' };
-type Headers = Readonly<Record<string, string>>;
-const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
-
-/** The errors that a client finds: Cosmo has those of a subgraph below its own. */
-// biome-ignore lint/suspicious/noExplicitAny: an error has what its router gives it.
-const errorsOf = ({ errors = [] }: { errors?: readonly any[] | undefined }): any[] =>
-  errors.flatMap((error) => error.extensions?.errors ?? [error]);
-
 describe.each(columns().map((column) => [column.name, column] as const))('%s', async (name, column) => {
   let router: Router;
   // Not before, because nobody would end it where `-t` picks none of its rows.
@@ -55,10 +45,6 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     request(router.url, json(JSON.stringify({ query, variables: T }), headers));
   const analyst = bearer(await graph.token());
   const customer = bearer(await graph.token({ scope: 'orders' }));
-  const headersSeen = () => graph.received[0]?.headers ?? {};
-
-  const textOf = (header: string) => `${headersSeen()[header] ?? ''}`.trim();
-
   /** A promise, or where the router was seen not to keep it, what is seen instead. */
   const row = (title: string, run: () => Promise<void>) => {
     const limit = LIMITS[name]?.[title];
@@ -66,53 +52,7 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     else test.fails(`${title}: ${limit}`, run);
   };
 
-  row('the secret arrives, and no client is shown it', async () => {
-    const { text, headers } = await send(JUDGE, T, analyst);
-    expect(headersSeen()['router-authorization']).toBe(graph.secret);
-    expect(text + JSON.stringify([...headers]) + router.logged()).not.toContain(graph.secret);
-  });
-
-  const FORGED = {
-    'router-authorization': 'forged',
-    'x-user-id': 'user-9',
-    'x-user-scopes': 'risk:read',
-    'x-edge-secret': 'of-no-edge',
-    'x-request-id': 'chosen-by-the-client',
-    cookie: 'session=1',
-  };
-  row('nothing that a client says about itself arrives, past the edge either', async () => {
-    for (const url of [router.url, router.pastEdge ?? router.url]) {
-      const { data } = await ask(url, JUDGE, T, FORGED);
-      expect(data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', clientType: 'IOS', signals: null });
-    }
-    const seen = JSON.stringify(graph.received);
-    for (const value of ['forged', 'user-9', 'risk:read', 'chosen-by', 'session=1']) expect(seen).not.toContain(value);
-    if (column.hasEdge) expect(seen).not.toContain('x-edge-secret');
-  });
-
-  const [TRACE, SPAN] = ['a'.repeat(32), 'b'.repeat(16)];
-  const traces = {
-    traceparent: `00-${TRACE}-${SPAN}-01`,
-    b3: `${TRACE}-${SPAN}-1`,
-    'uber-trace-id': `${TRACE}:${SPAN}:0:1`,
-  };
-  for (const [header, trace] of Object.entries(traces))
-    row(`the \`${header}\` of a client decides no trace`, async () => {
-      await send(JUDGE, T, { [header]: trace });
-      expect(textOf('traceparent')).not.toContain(TRACE);
-    });
-
-  row('an id of the request arrives that is not of the client', async () => {
-    await send(JUDGE, T, { 'x-request-id': 'chosen-by-the-client' });
-    expect(textOf('x-request-id')).toMatch(/^[0-9a-f-]{32,36}$/);
-  });
-
-  row('what the edge knows of the client arrives', async () => {
-    await send(JUDGE, T, { ...analyst, 'x-client-ip': '203.0.113.9' });
-    const ip = column.hasEdge ? '127.0.0.1' : '203.0.113.9';
-    expect(headersSeen()['x-client-ip']).toBe(ip);
-    expect(JSON.parse(graph.asked[0]?.body ?? '').metadata).toEqual({ account_id: 'user-1', ip_addr_v4: ip });
-  });
+  describeIdentity({ ...{ graph, column, row, send, raw, analyst, customer }, router: () => router });
 
   row('a page that was loaded in an emptied region is answered by the services of that region', async () => {
     const judge =
@@ -122,86 +62,6 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     const input = { ...CAPTCHA, captchaId: 'c'.repeat(32), lotNumber: 'sandbox:fail:of EU' };
     expect((await send(judge, T)).data.deviceFingerprint).toEqual({ publicKey: 'pk_sandbox_eu' });
     expect((await send(verify, { input })).data.validateCaptcha).toEqual({ reason: 'of EU' });
-  });
-
-  row('person and scopes of a verified token arrive, and the token does not', async () => {
-    const { data, errors } = await send(JUDGE, T, analyst);
-    expect([data.deviceFingerprint.signals, errors]).toEqual([[], undefined]);
-    expect(headersSeen()).toMatchObject({ 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' });
-    expect(textOf('authorization')).toBe('');
-  });
-
-  row('a page of another site causes no event, and may read no answer', async () => {
-    const origin = 'https://evil.example';
-    const query = '{ deviceFingerprint(token: "sandbox:ios") { __typename } }';
-    const [body, form] = [JSON.stringify({ query }), `query=${encodeURIComponent(query)}`];
-    const parts = `--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n${body}\r\n--x--\r\n`;
-    // What a browser sends without a preflight. A GET has no origin.
-    await request(`${router.url}?${form}`, { headers: { accept: '*/*', 'sec-fetch-site': 'cross-site' } });
-    for (const [type, text] of [
-      ['text/plain', body],
-      ['application/x-www-form-urlencoded', form],
-      ['multipart/form-data; boundary=x', parts],
-    ])
-      await request(router.url, { method: 'POST', headers: { origin, 'content-type': `${type}` }, body: `${text}` });
-    expect(graph.events()).toBe(0);
-    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
-    const { headers } = await request(router.url, { method: 'OPTIONS', headers: { origin, ...asked } });
-    expect([origin, '*']).not.toContain(headers.get('access-control-allow-origin'));
-  });
-
-  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  const now = Math.floor(Date.now() / 1_000);
-  const tokens: readonly [string, () => Promise<string>][] = [
-    ['that has expired', () => graph.token({ exp: now - 120 })],
-    ['that is not valid yet', () => graph.token({ nbf: now + 120 })],
-    ['whose end is a text', () => graph.token({ exp: `${now + 3_600}` })],
-    ['whose beginning is a text', () => graph.token({ nbf: `${now - 60}` })],
-    ['of another key', () => graph.token({}, other)],
-    ['without a signature', async () => unsigned(await graph.token())],
-    ['of another audience', () => graph.token({ aud: 'elsewhere' })],
-    ['of another issuer', () => graph.token({ iss: 'https://elsewhere.example/' })],
-    ['that is none', async () => 'made-up'],
-  ];
-  for (const [what, tokenOf] of tokens)
-    row(`a token ${what} names nobody`, async () => {
-      const { status, text } = await raw(JUDGE, bearer(await tokenOf()));
-      // A router or its edge refuses it, or asks us for nobody.
-      if (graph.received.length === 0) expect([200, 401, 403]).toContain(status);
-      else expect([textOf('x-user-id'), textOf('x-user-scopes')]).toEqual(['', '']);
-      expect(text).not.toContain('"signals":[');
-    });
-
-  row('a person who is a number is that one or nobody', async () => {
-    await raw(JUDGE, bearer(await graph.token({ sub: 1_234_567 })));
-    expect(['', '1234567']).toContain(textOf('x-user-id'));
-  });
-
-  row('two tokens name nobody', async () => {
-    const both = `${analyst['authorization']}, ${customer['authorization']}`;
-    const { text } = await raw(JUDGE, { authorization: both });
-    expect(text).not.toContain('"signals":[');
-  });
-
-  row('without the scope risk is null with FORBIDDEN, and the rest is whole', async () => {
-    const answered = await send(JUDGE, T, customer);
-    expect(answered.data.deviceFingerprint).toEqual({
-      __typename: 'DeviceFingerprint',
-      clientType: 'IOS',
-      signals: null,
-    });
-    expect(errorsOf(answered)).toMatchObject([{ extensions: { code: 'FORBIDDEN', retryable: false } }]);
-    expect(errorsOf(answered)[0].message).toContain('risk:read');
-  });
-
-  row('code and retryable of our errors are shown', async () => {
-    const unknown = 'query ($t: String!) { deviceFingerprint(token: $t, publicKey: "pk_none") { __typename } }';
-    expect(errorsOf(await send(unknown, T, analyst))).toMatchObject([
-      { message: expect.stringContaining('publicKey'), extensions: { code: 'BAD_USER_INPUT', retryable: false } },
-    ]);
-    expect(errorsOf(await send(JUDGE, { t: 'sandbox:error:500' }, analyst))).toMatchObject([
-      { extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } },
-    ]);
   });
 
   row('a connection that breaks is tried once, and its error shows no address', async () => {
@@ -249,14 +109,35 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     await expect.poll(() => graph.way.left, { timeout: 1_500 }).toBe(1);
   });
 
-  row('a reference by token is judged', async () => {
-    const { data } = await send('{ me { sessions { deviceFingerprint { clientType } } } }', {}, analyst);
-    expect(data.me.sessions).toMatchObject([
-      { deviceFingerprint: { clientType: 'ANDROID' } },
-      { deviceFingerprint: { clientType: 'IOS' } },
-    ]);
-    expect(graph.events()).toBe(2);
+  row('references that cannot be judged are null with a code, and their neighbours whole', async () => {
+    const answered = await send(
+      '{ user(id: "user-3") { sessions { deviceFingerprint { clientType } } } }',
+      {},
+      analyst,
+    );
+    const sessions = [{ clientType: 'ANDROID' }, null, null].map((deviceFingerprint) => ({ deviceFingerprint }));
+    expect(answered.data.user).toEqual({ sessions });
+    const errors = errorsOf(answered).map(({ extensions: { code, retryable } }) => ({ code, retryable }));
+    expect(new Set(errors)).toEqual(
+      new Set([
+        { code: 'DEVICE_TOKEN_REJECTED', retryable: false },
+        { code: 'UPSTREAM_UNAVAILABLE', retryable: true },
+      ]),
+    );
+    expect(answered.text).not.toContain('not-a-token');
   });
+
+  // Hive Gateway's runtime for Node asks for the device once more before it goes on to another subgraph. That is an event of
+  // its own, so schema/README.md says how to avoid it.
+  if (name.startsWith('Hive Gateway'))
+    test.each([
+      ['id', 1],
+      ['id orders { id }', name === 'Hive Gateway' ? 2 : 1],
+    ])('a fresh judgement with the device { %s } makes %d events', async (device, events) => {
+      const judgement = `judgement { eventId device { ${device} } }`;
+      expect((await send(JUDGE.replace('clientType', judgement), T, analyst)).errors).toBeUndefined();
+      expect(graph.events()).toBe(events);
+    });
 
   row('a stored judgement opens, and orders of its device follow, without an event', async () => {
     const { data, errors } = await send(CROSS_SUBGRAPH_QUERY, {}, analyst);

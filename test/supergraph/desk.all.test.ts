@@ -5,7 +5,7 @@ import { type Visit, visitAgain } from '../on-demand/chromium.ts';
 import { type OrderOutcome, orderInput, orderOutcome } from './orders-client.ts';
 import { startTestPages, takePicture } from './test-pages.ts';
 
-/** The desk in a browser. `gateway-promises.ts` and `orders.judging.test.ts` test its operations and scopes without one. */
+/** The desk in a browser. `orders.judging.test.ts` tests its operation and scopes without one. */
 
 const pages = await startTestPages();
 const { supergraph, desk, shopGateway, tab: page } = pages;

@@ -1,4 +1,4 @@
-import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
+import { createGatewayRuntime, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { configFor, type SignedIn } from '../../deploy/router/hive-gateway.ts';
 import { DEVELOPMENT_ORIGIN } from '../../src/runtime/http.ts';
 import type { Explorer } from '../../src/server/server.ts';
@@ -23,12 +23,10 @@ interface HiveOptions {
   readonly isDevelopment?: boolean;
   /** The pages that it serves beside the graph, for engineers. */
   readonly explorer?: Explorer;
-  /** Settings that a test changes. */
-  readonly changes?: Partial<GatewayConfigSupergraph<SignedIn>>;
 }
 
 export async function startHiveGateway(supergraphSdl: string, options: HiveOptions): Promise<Running> {
-  const { identify, secrets, port = 0, pageOrigin, isDevelopment, explorer, changes } = options;
+  const { identify, secrets, port = 0, pageOrigin, isDevelopment, explorer } = options;
   const gatewayConfig = configFor(secrets['device-trust']);
   const gateway = createGatewayRuntime<SignedIn>({
     ...gatewayConfig,
@@ -56,7 +54,6 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
     plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify, explorer), signedIn(identify)],
     landingPage: false,
     graphiql: false,
-    ...changes,
   });
   const { url, stop } = await listen(gateway, port);
   return {
