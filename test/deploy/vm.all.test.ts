@@ -8,8 +8,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { readPage } from '../docs/markdown.ts';
-import { solveChallenge } from '../support/challenges.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { freePort } from '../support/ports.ts';
 import { shell } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
@@ -17,7 +15,10 @@ import { json, request } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { environmentOf, startInstance, startNginx, UNIT, unit } from './vm.ts';
 
-/** The files of `deploy/vm/`: systemd reads the unit, and two replicas of the release's archive restart behind the shipped block of nginx. */
+/**
+ * The files of `deploy/vm/`: systemd reads the unit, and two replicas of the release's archive run behind the shipped block of
+ * nginx. `rotation.all.test.ts` restarts them under load.
+ */
 
 const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'device-trust-vm-'));
@@ -89,7 +90,7 @@ test('the time for a stop is what the process needs at most', () => {
   expect(Number(seconds) * 1_000).toBeGreaterThan(Number(environmentOf(unit, 1, folder)['SHUTDOWN_GRACE_MS']) + 10_000);
 });
 
-test('the block of nginx loses no request in a rolling restart, and never sends one twice', async () => {
+test('the block of nginx never sends a request twice', async () => {
   const ports = await Promise.all(times(5, freePort));
   const [first, second, own, ...adminPorts] = ports.map(String);
   const startAgain = (at: number) => start(at + 1, { PORT: `${[first, second][at]}`, ADMIN_PORT: `${adminPorts[at]}` });
@@ -100,7 +101,7 @@ test('the block of nginx loses no request in a rolling restart, and never sends 
     ':4012': `:${second}`,
   });
   open.push(nginx);
-  /** The signals of a device; else what the client got in their place. A second query of a token has TOKEN_EXPIRED. */
+  /** The signals of a device; else what the client got in their place. */
   const judge = async (token: string) => {
     const { status, text } = await request(
       nginx.url,
@@ -108,37 +109,6 @@ test('the block of nginx loses no request in a rolling restart, and never sends 
     );
     return status === 200 ? (JSON.parse(text).data?.deviceFingerprint?.signals ?? text) : status;
   };
-  /** A captcha passes once. */
-  const verify = async () => {
-    const variables = { input: await solveChallenge(sandbox.urls.GLB) };
-    return (await request(nginx.url, json(JSON.stringify({ query: CAPTCHA_MUTATION, variables }), HEADERS))).text;
-  };
-
-  let [answered, isOver] = [0, false];
-  const lost: unknown[] = [];
-  const load = times(8, async (worker) => {
-    for (let turn = 0; !isOver; turn += 1) {
-      const [signals, verified] = [await judge(`sandbox:once:ios#${worker}-${turn}`), await verify()];
-      if (JSON.stringify(signals) !== '[]') lost.push(signals);
-      if (!verified.includes('CaptchaPassed')) lost.push(verified);
-      answered += 2;
-    }
-  });
-  const moreLoad = async () => {
-    const enough = answered + 500;
-    await expect.poll(() => answered).toBeGreaterThan(enough);
-  };
-  await moreLoad();
-  // As `systemctl restart` does it.
-  for (const [at, old] of replicas.entries()) {
-    expect(await old.end('SIGTERM')).toBe(0);
-    replicas[at] = await startAgain(at);
-    await moreLoad();
-  }
-  isOver = true;
-  await Promise.all(load);
-  expect(lost).toEqual([]);
-
   // Each replica has a call under way when one dies: its caller gets an error, although the other replica could answer.
   const held = times(2, () => judge('sandbox:delay:2000:ios'));
   const inFlight = async () => {

@@ -14,7 +14,7 @@ import { checkOutLastRelease, patienceOf } from './last-release.ts';
 /** Servers of the last release and of this one, with the same services, keys and store. */
 
 /** Calls of one account a day. */
-export const QUOTA = 5_000;
+const QUOTA = 5_000;
 export const ROUTER_SECRET = 'a-secret-of-the-router';
 export const ISSUER = 'https://device-trust.test';
 const { folder: last, changes } = await checkOutLastRelease();
