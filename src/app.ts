@@ -63,7 +63,8 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     );
     const runningSlices = [...running.values()];
     const pages = sandbox && (await import('./explorer/pages.ts'));
-    const createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, config.maxCost, running);
+    const createContext: CreateContext = (operation, caller) =>
+      new RequestContext(operation, caller, config.maxCost, running);
     const server = await createServer(schemaOf(slices), createContext, {
       ...config,
       telemetry,

@@ -9,38 +9,31 @@ import type { CaptchaSettings } from './settings.ts';
 export interface Captcha extends Account {
   /** The key of challenge ids in attestations, even while `keys` sign with the next key. Never logged. */
   readonly captchaKey: string;
-  readonly keys: SigningKeys;
+  readonly keys: ReturnType<typeof signingKeys>;
 }
 
 /** The key of a captcha id, with its next key while it is rotated. The service may accept only one of them at a time. */
-class SigningKeys {
-  #inUse: string;
-  readonly #all: readonly string[];
-
-  constructor(captchaKey: string, nextCaptchaKey?: string) {
-    this.#inUse = captchaKey;
-    this.#all = nextCaptchaKey === undefined ? [captchaKey] : [captchaKey, nextCaptchaKey];
-  }
-
-  /** The form of a verification (2.1; section 4, rule 2), signed with the key in use. The captcha id is in the URL. */
-  bodyFor(input: ValidateCaptchaInput): string {
-    return new URLSearchParams({
-      lot_number: input.lotNumber,
-      captcha_output: input.captchaOutput,
-      pass_token: input.passToken,
-      gen_time: input.genTime,
-      sign_token: signToken(input.lotNumber, this.#inUse),
-    }).toString();
-  }
-
-  /** Switches to the key that did not sign this refused body. False if there is no other key. */
-  refuse(body: string): boolean {
-    const form = new URLSearchParams(body);
-    const signed = (key: string) => form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
-    const other = this.#all.find((key) => !signed(key));
-    this.#inUse = other ?? this.#inUse;
-    return other !== undefined;
-  }
+function signingKeys(captchaKey: string, nextCaptchaKey = captchaKey) {
+  let inUse = captchaKey;
+  return {
+    /** The form of a verification (2.1; section 4, rule 2), signed with the key in use. The captcha id is in the URL. */
+    bodyFor: (input: ValidateCaptchaInput): string =>
+      new URLSearchParams({
+        lot_number: input.lotNumber,
+        captcha_output: input.captchaOutput,
+        pass_token: input.passToken,
+        gen_time: input.genTime,
+        sign_token: signToken(input.lotNumber, inUse),
+      }).toString(),
+    /** Switches to the key that did not sign this refused body. False if there is no other key. */
+    refuse: (body: string): boolean => {
+      const form = new URLSearchParams(body);
+      const signed = (key: string) => form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
+      const other = [captchaKey, nextCaptchaKey].find((key) => !signed(key));
+      inUse = other ?? inUse;
+      return other !== undefined;
+    },
+  };
 }
 
 /** The requester of a verification and its purpose. */
@@ -59,7 +52,7 @@ export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {
   const { captchaId: id, captchaKey, nextCaptchaKey, region, baseUrl } = configured;
   const { origin, pathname, search } = new URL(`${baseUrl}${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(id)}`);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
-  const keys = new SigningKeys(captchaKey, nextCaptchaKey);
+  const keys = signingKeys(captchaKey, nextCaptchaKey);
   return { id, captchaKey, keys, region, origin, path: pathname + search, headers };
 }
 

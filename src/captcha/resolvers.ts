@@ -2,7 +2,7 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import type { CaptchaValidation, Resolvers, ValidateCaptchaInput } from '../schema.generated.ts';
 import { partOf } from '../slice.ts';
-import type { CallScope } from '../upstream/call.ts';
+import type { CallingOperation } from '../upstream/call.ts';
 import type { AttestationIssuer } from './attestation.ts';
 import type { Purpose } from './request.ts';
 import type { CaptchaVerdict } from './verdict.ts';
@@ -10,7 +10,7 @@ import type { CaptchaVerdict } from './verdict.ts';
 /** The parts that all requests share. */
 export interface CaptchaParts {
   readonly maxCaptchas: number;
-  validate(input: ValidateCaptchaInput, purpose: Purpose, scope: CallScope): Promise<CaptchaVerdict>;
+  validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallingOperation): Promise<CaptchaVerdict>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
 }
 
@@ -37,9 +37,9 @@ export class CaptchaRequest {
       throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
     }
     // Checked before the verification, which consumes the challenge.
-    const { caller, scope, operation } = this.#context;
+    const { caller, operation } = this.#context;
     const { audience, attest } = attestations.check(input, caller.subject) ?? {};
-    const verdict = await this.#parts.validate(input, { caller, audience }, scope);
+    const verdict = await this.#parts.validate(input, { caller, audience }, operation);
     if (attest) this.#attestations.set(verdict, () => attest(verdict));
     operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
     operation.recordProceed(verdict.proceed);

@@ -1,25 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestContext } from '../graphql/context.ts';
+import { logOnce } from '../observability/logger.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import { callersIn } from '../runtime/shares.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { RunningSlice, StartOptions } from '../slice.ts';
-import type { CallScope } from '../upstream/call.ts';
+import type { CallingOperation } from '../upstream/call.ts';
 import { UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
-import { addressOf } from '../upstream/settings.ts';
+import { withAddresses } from '../upstream/settings.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { AttestationIssuer } from './attestation.ts';
-import {
-  ABOUT_ID,
-  type CaptchaResponse,
-  EXCEPTIONS,
-  type PassDrift,
-  passBody,
-  readResponse,
-  VALIDATE_TEMPLATE,
-} from './contract.ts';
+import { ABOUT_ID, type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
 import { FailOpenBudget } from './fail-open-budget.ts';
 import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
@@ -48,19 +41,21 @@ export class CaptchaService implements RunningSlice {
   readonly #metrics: CaptchaMetrics;
   readonly #log: Log;
   readonly #budget: FailOpenBudget;
-  /** The drifts that the log has named. */
-  readonly #drifts = new Set<PassDrift>();
+  readonly #logDrift: (field: string) => void;
 
   constructor({ settings, shared, registry }: StartOptions<Rows>) {
     this.#metrics = createCaptchaMetrics(registry);
     this.#log = shared.log;
+    this.#logDrift = logOnce(shared.log, 'the captcha service sends passes whose field is not as documented');
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
     this.#timeoutMs = settings.captchaTimeoutMs;
     this.#budget = new FailOpenBudget(callersIn(settings));
     this.upstream = new UpstreamClient({
       ...shared,
-      accounts: captchasOf(settings),
+      accounts: withAddresses(settings.captchaConfigurations, (region) => settings[`captchaUrl${region}`]).map(
+        prepareCaptcha,
+      ),
       probeOf: captchaProbe,
       pathTemplate: VALIDATE_TEMPLATE,
       timeoutMs: this.#timeoutMs,
@@ -80,16 +75,16 @@ export class CaptchaService implements RunningSlice {
   async validate(
     input: ValidateCaptchaInput,
     { caller, audience }: Purpose,
-    scope: CallScope,
+    operation: CallingOperation,
   ): Promise<CaptchaVerdict> {
     const captcha = checkInput(input, this.upstream);
     const { id } = captcha;
-    let verdict = await this.#verify(captcha, input, scope);
+    let verdict = await this.#verify(captcha, input, operation);
     const health = this.upstream.health.accounts.get(id);
     const now = health?.msWithoutOutages ?? 0;
     if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now, caller);
     // A half-open call may outlive its client.
-    scope.signal.throwIfAborted();
+    operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
       verdict = await indeterminate(verdict, {
         policy: this.#policy,
@@ -123,37 +118,36 @@ export class CaptchaService implements RunningSlice {
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every(isIdDown);
   }
 
-  /** Counts a field of a pass that is not as documented, and logs it once in this process. */
-  #recordDrift(field: PassDrift): void {
-    this.#metrics.recordDrift(field);
-    if (this.#drifts.has(field)) return;
-    this.#drifts.add(field);
-    this.#log.warn({ cause: field }, 'the captcha service sends passes whose field is not as documented');
-  }
-
   /** Verifies with the key in use, and once more with the other key if the service refuses the signature. */
-  async #verify(captcha: Captcha, input: ValidateCaptchaInput, scope: CallScope): Promise<CaptchaVerdict | NoVerdict> {
+  async #verify(
+    captcha: Captcha,
+    input: ValidateCaptchaInput,
+    operation: CallingOperation,
+  ): Promise<CaptchaVerdict | NoVerdict> {
     const { keys } = captcha;
     const body = keys.bodyFor(input);
     const endsAt = performance.now() + this.#timeoutMs;
-    const verdict = await this.#send(body, captcha, input.lotNumber, scope, this.#timeoutMs);
+    const verdict = await this.#send(body, captcha, input.lotNumber, operation, this.#timeoutMs);
     const hasOtherKey = hasIllegalSignature(verdict) && keys.refuse(body);
     // Both calls have one time-out, because a router waits no longer.
     const msLeft = Math.floor(endsAt - performance.now());
     if (!hasOtherKey || msLeft <= 0) return verdict;
-    const second = await this.#send(keys.bodyFor(input), captcha, input.lotNumber, scope, msLeft);
+    const second = await this.#send(keys.bodyFor(input), captcha, input.lotNumber, operation, msLeft);
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
-  async #send(body: string, account: Captcha, lotNumber: string, scope: CallScope, timeoutMs: number) {
-    const ids = { requestId: scope.operation.requestId, account: account.id };
+  async #send(body: string, account: Captcha, lotNumber: string, operation: CallingOperation, timeoutMs: number) {
+    const ids = { requestId: operation.requestId, account: account.id };
     try {
-      return await this.upstream.call({ account, body, scope, timeoutMs }, (received) => {
+      return await this.upstream.call({ account, body, operation, timeoutMs }, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, lotNumber);
         logProblems(result, response, received, lotNumber, ids, this.#log);
-        if (response.kind === 'pass') for (const field of response.drifts) this.#recordDrift(field);
+        for (const field of response.kind === 'pass' ? response.drifts : []) {
+          this.#metrics.recordDrift(field);
+          this.#logDrift(field);
+        }
         return { result, evidence: callEvidenceOf(response, result, received.status) };
       });
     } catch (error) {
@@ -169,11 +163,6 @@ export class CaptchaService implements RunningSlice {
     }
   }
 }
-
-const captchasOf = (settings: CaptchaSettings) =>
-  settings.captchaConfigurations.map((captcha) =>
-    prepareCaptcha({ ...captcha, baseUrl: addressOf(captcha.region, settings[`captchaUrl${captcha.region}`]) }),
-  );
 
 const hasIllegalSignature = (verdict: CaptchaVerdict | NoVerdict) =>
   verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN';

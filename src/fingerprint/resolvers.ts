@@ -10,7 +10,7 @@ import type {
   Signal,
 } from '../schema.generated.ts';
 import { partOf } from '../slice.ts';
-import type { CallScope } from '../upstream/call.ts';
+import type { CallingOperation } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { Sealed } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
@@ -22,7 +22,7 @@ import { isAtLeast, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 /** The parts that all requests share. */
 export interface FingerprintParts {
   readonly maxUpstreamCalls: number;
-  query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome>;
+  query(request: FingerprintRequest, operation: CallingOperation): Promise<FingerprintOutcome>;
   readonly upstream: Pick<UpstreamClient, 'find'>;
   decide(device: JudgedDevice, operation: RequestContext['operation']): DeviceRiskDecision;
   readonly judgements: Pick<Judgements, 'hasKeys' | 'seal' | 'open'>;
@@ -72,7 +72,7 @@ export class DeviceRequest {
   async #query(request: FingerprintRequest): Promise<FingerprintOutcome> {
     const { maxUpstreamCalls } = this.#parts;
     this.#calls += 1;
-    if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context.scope);
+    if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context.operation);
     const message = `One request may look up ${maxUpstreamCalls} different device tokens. Look up the others in another request.`;
     throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
   }

@@ -22,49 +22,44 @@ const MAX_OPENED_CHARACTERS = 262_144;
 
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
-/** Seals judgements, and opens sealed judgements. */
-export class Judgements {
-  readonly #metrics: Pick<FingerprintMetrics, 'recordJudgement'>;
-  /** Keyed by JWE protected header. The first key seals, and all keys open. */
-  readonly #keys: ReadonlyMap<string, KeyObject>;
+export type Judgements = ReturnType<typeof createJudgements>;
 
-  constructor(keys: readonly SealingKey[], metrics: Pick<FingerprintMetrics, 'recordJudgement'>) {
-    this.#metrics = metrics;
-    const typ = 'device-judgement+jwe';
-    this.#keys = new Map(
-      keys.map(({ k, kid }) => {
-        const header = JSON.stringify({ alg: 'A256KW', enc: 'A256GCM', kid, typ });
-        return [Buffer.from(header).toString('base64url'), createSecretKey(k, 'base64url')];
-      }),
-    );
-  }
-
-  get hasKeys(): boolean {
-    return this.#keys.size > 0;
-  }
-
-  /** Seals a judgement with the first key, shortened if it is too long. Returns the error if only its identifiers are too long. */
-  seal(judgement: Judgement): Sealed | DeviceTrustError {
-    const [first] = this.#keys;
-    if (!first) throw noSealingKeys();
-    // Base64url has four characters for three bytes. The wrapped key, the nonce, the tag and the dots take 96.
-    const maxBytes = Math.floor(((MAX_CHARACTERS - 96 - first[0].length) * 3) / 4);
-    const record = writeRecord(judgement, maxBytes);
-    if (!record)
-      return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: 'identifiers too long to be sealed' });
-    this.#metrics.recordJudgement('sealed');
-    return { sealed: encrypt(record.text, ...first), isShortened: record.isShortened };
-  }
-
-  /** Opens a text that one of the keys has sealed. @throws JUDGEMENT_UNREADABLE for any other text, NOT_CONFIGURED without a key */
-  open(sealed: string): DeviceJudgement {
-    if (!this.hasKeys) throw noSealingKeys();
-    const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, this.#keys);
-    const judgement = record === undefined ? undefined : readRecord(record);
-    this.#metrics.recordJudgement(judgement ? 'opened' : 'unreadable');
-    if (!judgement) throw new DeviceTrustError('JUDGEMENT_UNREADABLE');
-    return { ...judgement, sealed };
-  }
+/** Seals judgements, and opens sealed judgements. The first key seals, and all keys open. */
+export function createJudgements(
+  sealingKeys: readonly SealingKey[],
+  { recordJudgement }: Pick<FingerprintMetrics, 'recordJudgement'>,
+) {
+  /** Keyed by JWE protected header. */
+  const keys = new Map(
+    sealingKeys.map(({ k, kid }) => {
+      const header = JSON.stringify({ alg: 'A256KW', enc: 'A256GCM', kid, typ: 'device-judgement+jwe' });
+      return [Buffer.from(header).toString('base64url'), createSecretKey(k, 'base64url')] as const;
+    }),
+  );
+  return {
+    hasKeys: keys.size > 0,
+    /** Seals a judgement with the first key, shortened if it is too long. Returns the error if only its identifiers are too long. */
+    seal: (judgement: Judgement): Sealed | DeviceTrustError => {
+      const [first] = keys;
+      if (!first) throw noSealingKeys();
+      // Base64url has four characters for three bytes. The wrapped key, the nonce, the tag and the dots take 96.
+      const maxBytes = Math.floor(((MAX_CHARACTERS - 96 - first[0].length) * 3) / 4);
+      const record = writeRecord(judgement, maxBytes);
+      if (!record)
+        return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: 'identifiers too long to be sealed' });
+      recordJudgement('sealed');
+      return { sealed: encrypt(record.text, ...first), isShortened: record.isShortened };
+    },
+    /** Opens a text that one of the keys has sealed. @throws JUDGEMENT_UNREADABLE for any other text, NOT_CONFIGURED without a key */
+    open: (sealed: string): DeviceJudgement => {
+      if (keys.size === 0) throw noSealingKeys();
+      const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, keys);
+      const judgement = record === undefined ? undefined : readRecord(record);
+      recordJudgement(judgement ? 'opened' : 'unreadable');
+      if (!judgement) throw new DeviceTrustError('JUDGEMENT_UNREADABLE');
+      return { ...judgement, sealed };
+    },
+  };
 }
 
 /** The judgement of a device in a request of this person. */

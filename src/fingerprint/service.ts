@@ -1,19 +1,20 @@
 import type { RequestContext } from '../graphql/context.ts';
+import { logOnce } from '../observability/logger.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceRiskDecision } from '../schema.generated.ts';
 import type { RunningSlice, StartOptions } from '../slice.ts';
-import type { Account, CallScope } from '../upstream/call.ts';
+import type { Account, CallingOperation } from '../upstream/call.ts';
 import { UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
-import { addressOf } from '../upstream/settings.ts';
+import { withAddresses } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
-import { createFingerprintMetrics, type Drift, type FingerprintMetrics } from './metrics.ts';
+import { createFingerprintMetrics, type FingerprintMetrics } from './metrics.ts';
 import { type FingerprintOutcome, probeResultOf, toOutcome, toRejection } from './outcome.ts';
 import { DEFAULT_POLICY, decide, type PolicyInput, type RiskPolicy } from './policy.ts';
 import { type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { DeviceRequest } from './resolvers.ts';
-import { Judgements } from './sealed-judgement.ts';
-import type { FINGERPRINT_VARIABLES, FingerprintSettings } from './settings.ts';
+import { createJudgements, type Judgements } from './sealed-judgement.ts';
+import type { FINGERPRINT_VARIABLES } from './settings.ts';
 
 type Rows = typeof FINGERPRINT_VARIABLES;
 
@@ -24,18 +25,18 @@ export class FingerprintService implements RunningSlice {
   readonly judgements: Judgements;
   readonly metrics: FingerprintMetrics;
   readonly maxUpstreamCalls: number;
-  readonly #log: StartOptions['shared']['log'];
-  /** The drifts that the log has named. */
-  readonly #namedDrifts = new Set<string>();
+  readonly #logDrift: (cause: string) => void;
 
   constructor({ settings, file: policy = DEFAULT_POLICY, shared, registry }: StartOptions<Rows, RiskPolicy>) {
     const metrics = createFingerprintMetrics(registry, settings.trustedHeaders?.metadata);
     this.metrics = metrics;
-    this.#log = shared.log;
+    this.#logDrift = logOnce(shared.log, 'the fingerprint service sent an undocumented value');
     this.maxUpstreamCalls = settings.maxUpstreamCalls;
     this.upstream = new UpstreamClient({
       ...shared,
-      accounts: applicationsOf(settings),
+      accounts: withAddresses(settings.fingerprintApplications, (region) => settings[`fingerprintUrl${region}`]).map(
+        prepareApplication,
+      ),
       probeOf: fingerprintProbe,
       pathTemplate: QUERY_TEMPLATE,
       timeoutMs: settings.fingerprintTimeoutMs,
@@ -43,7 +44,7 @@ export class FingerprintService implements RunningSlice {
     });
     this.#policy = policy;
     metrics.beginDecisions(policy);
-    this.judgements = new Judgements(settings.sealingKeys, metrics);
+    this.judgements = createJudgements(settings.sealingKeys, metrics);
   }
 
   forRequest(context: RequestContext): DeviceRequest {
@@ -67,40 +68,27 @@ export class FingerprintService implements RunningSlice {
   }
 
   /** Looks up one token, and counts its signals. @throws see `UpstreamClient.call` */
-  async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
+  async query(request: FingerprintRequest, operation: CallingOperation): Promise<FingerprintOutcome> {
     // The service would reject an empty token (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
     // Each documented outcome shows that the service works. `toOutcome` throws for any other response.
-    const { outcome, differences } = await this.upstream.call({ account, body, scope }, (response) => ({
+    const { outcome, differences } = await this.upstream.call({ account, body, operation }, (response) => ({
       result: toOutcome(request, response, Date.now()),
       evidence: 'well',
     }));
-    for (const [kind, word] of differences) this.#recordDrift(kind, word);
+    for (const [kind, word] of differences) {
+      this.metrics.recordDrift(kind);
+      if (word !== undefined) this.#logDrift(`${kind}: ${PLAIN_WORD.test(word) ? word : 'another one'}`);
+    }
     if (outcome.__typename === 'DeviceFingerprint')
       for (const signal of outcome.signals) this.metrics.recordSignal(signal);
     return outcome;
   }
-
-  /** Counts a difference from the document, and logs a new word once in this process. */
-  #recordDrift(kind: Drift, word?: string): void {
-    this.metrics.recordDrift(kind);
-    // The word is part of the cause, so the repeat limit counts each word separately.
-    const cause = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
-    if (word === undefined || this.#namedDrifts.has(cause) || this.#namedDrifts.size >= MAX_NAMED_DRIFTS) return;
-    this.#namedDrifts.add(cause);
-    this.#log.warn({ cause }, 'the fingerprint service sent an undocumented value');
-  }
 }
-
-const applicationsOf = (settings: FingerprintSettings) =>
-  settings.fingerprintApplications.map((one) =>
-    prepareApplication({ ...one, baseUrl: addressOf(one.region, settings[`fingerprintUrl${one.region}`]) }),
-  );
 
 /** A word in the form of the document's words. No other word is kept or logged. */
 const PLAIN_WORD = /^[\w/.-]{1,48}$/;
-const MAX_NAMED_DRIFTS = 64;
 
 const EMPTY_TOKEN = {
   field: 'device_token',

@@ -1,6 +1,5 @@
 import type { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
-import type { RequestScope } from '../upstream/call.ts';
 import type { Caller } from './caller.ts';
 import { CostBudget } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
@@ -11,7 +10,6 @@ export interface PartMaker {
 
 /** The context of a request. Resolvers get a shallow copy: no field is `#private`, and counters are in objects. */
 export class RequestContext {
-  readonly scope: RequestScope;
   readonly operation: Operation;
   readonly caller: Caller;
   readonly cost: CostBudget;
@@ -19,9 +17,8 @@ export class RequestContext {
   private readonly slices: ReadonlyMap<string, PartMaker>;
   private readonly parts: Record<string, object> = {};
 
-  constructor(scope: RequestScope, caller: Caller, maxCost: number, slices: ReadonlyMap<string, PartMaker>) {
-    this.scope = scope;
-    this.operation = scope.operation;
+  constructor(operation: Operation, caller: Caller, maxCost: number, slices: ReadonlyMap<string, PartMaker>) {
+    this.operation = operation;
     this.caller = caller;
     this.cost = new CostBudget(maxCost);
     this.slices = slices;

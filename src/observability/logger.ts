@@ -88,6 +88,18 @@ export function writeOperation(log: Logger, fields: Fields): void {
   stream?.write(`{"level":"info"${isoTime()},${text},"msg":"operation"}\n`);
 }
 
+const MAX_CAUSES = 64;
+
+/** Logs each cause once in this process, and at most `MAX_CAUSES` of them. */
+export function logOnce(log: Logger, message: string): (cause: string) => void {
+  const logged = new Set<string>();
+  return (cause) => {
+    if (logged.has(cause) || logged.size >= MAX_CAUSES) return;
+    logged.add(cause);
+    log.warn({ cause }, message);
+  };
+}
+
 /** How many lines of one cause are written in a window, and the length of the window, in ms. */
 const LINES_PER_CAUSE = 10;
 const WINDOW_MS = 1_000;

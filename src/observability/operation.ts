@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
-import { type ErrorCode, isErrorCode, type Side } from '../errors.ts';
+import { DeviceTrustError, type ErrorCode, isErrorCode, type Side } from '../errors.ts';
 import type { Holder } from '../runtime/shares.ts';
 import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics } from './metrics.ts';
-import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
+import { type CallTarget, type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
 
 /** Where operations are reported. */
 export interface Telemetry {
@@ -26,6 +26,14 @@ export interface OperationKind {
   readonly name: string | undefined;
 }
 
+/** An upstream call that was sent and has ended, with its duration in ms. */
+export interface EndedCall {
+  readonly outcome: string;
+  /** Undefined without a response. */
+  readonly status: number | undefined;
+  readonly ms: number;
+}
+
 /** A decision of the risk policy, and the shadow rules that match before it. */
 type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { readonly shadow: readonly string[] };
 
@@ -41,14 +49,21 @@ const RANK: Readonly<Record<Side, number>> = { caller: 0, upstream: 1, operator:
 /** The latency objective, in ms. An operation that takes this long always writes a line. */
 const SLOW_MS = 2_000;
 
-/** One operation, from its body to its response. At its end it writes one log line, one set of metrics and one span. */
+/** The total length of all upstream responses to one operation, in bytes beyond the usual length of each. */
+const MAX_RESPONSE_BYTES = 768 * 1024;
+
+/**
+ * One operation, from its body to its response, with the limits that its upstream calls share. At its end it writes one log line,
+ * one set of metrics and one span.
+ */
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
   readonly caller: string;
   /** Is the caller a service? Services may use only their shares of a limit. */
   readonly isService: boolean;
-  readonly startCallSpan: OperationSpan['startCallSpan'];
+  responseBytesLeft = MAX_RESPONSE_BYTES;
+  readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
   readonly #trace: OperationSpan | undefined;
@@ -75,8 +90,17 @@ export class Operation {
     this.isService = isService;
     this.#trace = telemetry.tracing?.startOperation(request);
     this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
-    this.startCallSpan = this.#trace?.startCallSpan;
     telemetry.metrics.operationStarted();
+  }
+
+  /** Aborts the upstream calls of the operation. The reason is an error. */
+  get signal(): AbortSignal {
+    return this.#cancellation.signal;
+  }
+
+  /** Aborts the upstream calls in flight, except probes, after the client has disconnected. */
+  cancel(): void {
+    this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
   }
 
   get log(): Logger {
@@ -119,10 +143,14 @@ export class Operation {
     this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
   }
 
-  /** Counts a call that was sent and has ended, with its duration in ms. */
-  recordCall(ms: number): void {
-    this.#calls += 1;
-    this.#callMs += ms;
+  /** Starts an upstream call, and returns the function that records its end. */
+  startCall(target: CallTarget): (call: EndedCall) => void {
+    const endSpan = this.#trace?.startCallSpan?.(target);
+    return ({ outcome, status, ms }) => {
+      this.#calls += 1;
+      this.#callMs += ms;
+      endSpan?.(outcome, status);
+    };
   }
 
   recordDecision({ action, rule, policy }: Omit<Decision, 'shadow'>, shadow: readonly string[]): void {

@@ -27,7 +27,9 @@ export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
 /** The target of a call without ids: the path template has names instead. */
-type CallTarget = Readonly<Record<'service' | 'origin' | 'pathTemplate', string> & { region: string | undefined }>;
+export type CallTarget = Readonly<
+  Record<'service' | 'origin' | 'pathTemplate', string> & { region: string | undefined }
+>;
 
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */

@@ -11,13 +11,12 @@ import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
-import { RequestScope } from '../upstream/call.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 import { ROUTER, type ServerSettings } from './settings.ts';
 
-export type CreateContext = (scope: RequestScope, caller: Caller) => RequestContext;
+export type CreateContext = (operation: Operation, caller: Caller) => RequestContext;
 
 export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'maxAnswerBytes'> {
   readonly apollo: ApolloServer<RequestContext>;
@@ -50,13 +49,12 @@ export async function handleGraphql(
     const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     const operation = new Operation(request, caller, telemetry);
-    const scope = new RequestScope(operation);
     response.on('close', () => {
-      if (!response.writableFinished) scope.cancel();
+      if (!response.writableFinished) operation.cancel();
     });
     let status = 500; // until there is a response
     try {
-      const context = options.createContext(scope, caller);
+      const context = options.createContext(operation, caller);
       const answer = await answerOperation(options, request, parameters, context, body);
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);

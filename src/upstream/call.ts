@@ -1,8 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
 
-/** A call: the account for which it is sent, and the GraphQL request that needs it. */
+/** A call: the account for which it is sent, and the operation that needs it. */
 
 /** Sent with calls and probes. Without `Accept-Encoding` a service may choose any coding (RFC 9110, 12.5.3). */
 export const CLIENT_HEADERS = {
@@ -23,30 +22,8 @@ export interface Account {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The total length of all responses to one GraphQL request, in bytes beyond the usual length of each. */
-const MAX_RESPONSE_BYTES = 768 * 1024;
-
-/** The limits that the upstream calls of one GraphQL request share, and the recorder of that request. */
-export class RequestScope {
-  readonly operation: Operation;
-  responseBytesLeft = MAX_RESPONSE_BYTES;
-  readonly #cancellation = new AbortController();
-
-  constructor(operation: Operation) {
-    this.operation = operation;
-  }
-
-  /** Aborts the upstream calls of the request. The reason is an error. */
-  get signal(): AbortSignal {
-    return this.#cancellation.signal;
-  }
-
-  /** Aborts the upstream calls in flight, except probes, after the client has disconnected. */
-  cancel(): void {
-    this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
-  }
-}
-
-export type CallScope = Pick<RequestScope, 'signal' | 'responseBytesLeft'> & {
-  readonly operation: Pick<Operation, 'caller' | 'isService' | 'requestId' | 'recordCall' | 'startCallSpan'>;
-};
+/** The operation that needs a call. */
+export type CallingOperation = Pick<
+  Operation,
+  'caller' | 'isService' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'
+>;

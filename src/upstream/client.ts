@@ -1,6 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import { Bulkhead } from './bulkhead.ts';
-import type { Account, CallScope } from './call.ts';
+import type { Account, CallingOperation } from './call.ts';
 import { startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
@@ -13,18 +13,16 @@ import { isUpstreamFailure } from './transport-errors.ts';
 interface UpstreamRequest {
   readonly account: Account;
   readonly body: string;
-  readonly scope: CallScope;
+  readonly operation: CallingOperation;
   /** The time for this call, in ms, if it is less than that of the service. */
   readonly timeoutMs?: number;
 }
 
-interface Reading<Result> {
+type Read<Result> = (response: UpstreamResponse) => {
   readonly result: Result;
   /** `well` ends an outage and a pause, `failed` and `refused` start probes; `inconclusive` may be due to this call. */
   readonly evidence: Evidence;
-}
-
-type Read<Result> = (response: UpstreamResponse) => Reading<Result>;
+};
 
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
@@ -84,10 +82,10 @@ export class UpstreamClient<Configured extends Account = Account> {
    * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
-    const { account, body, scope, timeoutMs = this.#options.timeoutMs } = request;
+    const { account, body, operation, timeoutMs = this.#options.timeoutMs } = request;
     const { id, region, origin, path, headers } = account;
     const { eventLoop, quota } = this.#options;
-    scope.signal.throwIfAborted();
+    operation.signal.throwIfAborted();
     const health = this.health.accounts.get(id);
     const bulkhead = this.#bulkheadFor(region);
     const isHalfOpen = health?.admit(!bulkhead.isFull) ?? false;
@@ -97,18 +95,18 @@ export class UpstreamClient<Configured extends Account = Account> {
     // A call that was queued is late because of our own limit.
     const isOurFault = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
     // Other calls depend on the half-open call, so it goes on when its client disconnects.
-    const deadline = startDeadline(timeoutMs, eventLoop, isOurFault, isHalfOpen ? undefined : scope.signal);
+    const deadline = startDeadline(timeoutMs, eventLoop, isOurFault, isHalfOpen ? undefined : operation.signal);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(scope.operation.caller, deadline.signal);
+      if (wasQueued) await bulkhead.wait(operation.caller, deadline.signal);
       try {
         // The health may have changed while the call waited. Its client can cancel it, so it cannot be the half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
-        await quota.take(id, scope.operation);
+        await quota.take(id, operation);
         deadline.signal.throwIfAborted();
-        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
-        return await this.#report(request, pending.response, read);
+        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, operation);
+        return await this.#read(request, pending.response, read);
       } finally {
         bulkhead.release();
       }
@@ -124,28 +122,32 @@ export class UpstreamClient<Configured extends Account = Account> {
     }
   }
 
-  /** Reports a call once its response is read: in its operation, its span and the metrics. */
-  async #report<Result>(
-    { account, scope: { operation } }: UpstreamRequest,
+  /** Reads a response, updates the health of its account by the evidence, and reports the end of the call. */
+  async #read<Result>(
+    { account, operation }: UpstreamRequest,
     response: Promise<UpstreamResponse>,
     read: Read<Result>,
   ): Promise<Result> {
     const { service, pathTemplate, metrics, onCall } = this.#options;
     const { id, region, origin } = account;
+    const health = this.health.accounts.get(id);
     const sentAt = performance.now();
-    const endSpan = operation.startCallSpan?.({ service, region, origin, pathTemplate });
+    const recordEnd = operation.startCall({ service, region, origin, pathTemplate });
     const end = (outcome: CallOutcome, status?: number) => {
-      const ms = performance.now() - sentAt;
-      operation.recordCall(ms);
-      endSpan?.(outcome, status);
-      metrics.recordCall(service, region, outcome, ms);
-      onCall?.();
+      const call = { service, region, outcome, status, ms: performance.now() - sentAt };
+      for (const tell of [recordEnd, metrics.recordCall, onCall]) tell?.(call);
     };
     let status: number | undefined;
     try {
       const received = await response;
       status = received.status;
-      const { result, evidence } = this.#read(id, received, read);
+      // The pause starts before the bulkhead lets the next queued call run, which may be for the same account.
+      if (received.retryAfterMs !== undefined) health?.pause(received.retryAfterMs);
+      const { result, evidence } = read(received);
+      if (evidence === 'well') health?.recordResponse();
+      else if (evidence === 'failed' || evidence === 'refused') this.health.requestProbe(id);
+      // This call confirmed neither the outage nor the pause, so the next call may be half-open.
+      if (evidence !== 'failed' && status !== 429) health?.halfOpenAgain();
       const isUnusable = status < 400 && (evidence === 'failed' || received.unreadable !== undefined);
       end(isUnusable ? 'UPSTREAM_PROTOCOL_ERROR' : outcomeOf(status), status);
       return result;
@@ -154,19 +156,6 @@ export class UpstreamClient<Configured extends Account = Account> {
       end(status !== undefined && status >= 400 ? outcomeOf(status) : code, status);
       throw error;
     }
-  }
-
-  /** Reads a response, and updates the health of its account by the evidence. */
-  #read<Result>(id: string, response: UpstreamResponse, read: Read<Result>): Reading<Result> {
-    const health = this.health.accounts.get(id);
-    // The pause starts before the bulkhead lets the next queued call run, which may be for the same account.
-    if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
-    const reading = read(response);
-    if (reading.evidence === 'well') health?.recordResponse();
-    else if (reading.evidence === 'failed' || reading.evidence === 'refused') this.health.requestProbe(id);
-    // This call confirmed neither the outage nor the pause, so the next call may be half-open.
-    if (reading.evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
-    return reading;
   }
 
   async close(): Promise<void> {

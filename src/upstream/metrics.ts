@@ -7,6 +7,13 @@ export type Window = 'second' | 'day';
 /** The outcome of a call: the class of its status, or its error. */
 export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
 
+interface FinishedCall {
+  readonly service: string;
+  readonly region?: string | undefined;
+  readonly outcome: CallOutcome;
+  readonly ms: number;
+}
+
 interface WatchedService {
   readonly health: {
     readonly accounts: ReadonlyMap<string, { status: HealthStatus; probe: { region?: string | undefined } }>;
@@ -43,8 +50,8 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
   onCollect(() => outages.reset());
 
   return {
-    recordCall: (service: string, region: string | undefined, outcome: CallOutcome, ms: number) =>
-      callSeconds.observe({ service, region: region ?? '', outcome }, ms / 1_000),
+    recordCall: ({ service, region = '', outcome, ms }: FinishedCall) =>
+      callSeconds.observe({ service, region, outcome }, ms / 1_000),
     recordProbe: (service: string, region: string | undefined, result: Evidence) =>
       probes.inc({ service, region: region ?? '', result }),
     recordQuotaExceeded: (service: string, window: Window) => refusals.inc({ service, window }),

@@ -14,11 +14,16 @@ export const region = oneOf(REGIONS);
 export const unusedRegions = (accounts: readonly { readonly region: Region }[]) =>
   REGIONS.filter((region) => !accounts.some((account) => account.region === region));
 
-/** The address of a region that has an account. A valid configuration has an address for each such region. */
-export function addressOf(region: Region, url: string | undefined): string {
-  if (url === undefined) throw new Error(`expected an address for region ${region}, but got none`);
-  return url;
-}
+/** The accounts with the addresses of their regions. A valid configuration has an address for each region with an account. */
+export const withAddresses = <One extends { readonly region: Region }>(
+  accounts: readonly One[],
+  addressOf: (region: Region) => string | undefined,
+) =>
+  accounts.map((account) => {
+    const baseUrl = addressOf(account.region);
+    if (baseUrl === undefined) throw new Error(`expected an address for region ${account.region}, but got none`);
+    return { ...account, baseUrl };
+  });
 
 export const timeoutMs = integer(1, 60_000);
 

@@ -5,7 +5,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
 import { parseAnswer } from '../runtime/json.ts';
-import type { RequestScope } from './call.ts';
+import type { CallingOperation } from './call.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, not yet compared with its contract. */
@@ -29,7 +29,7 @@ const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 /** Bodies up to this length, in bytes, always fit. A response with every documented signal has half of it. */
 const USUAL_BYTES = 8_192;
 
-type Budget = Pick<RequestScope, 'responseBytesLeft'>;
+type Budget = Pick<CallingOperation, 'responseBytesLeft'>;
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;

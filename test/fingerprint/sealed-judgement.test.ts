@@ -5,7 +5,7 @@ import { compactDecrypt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication, toRequest } from '../../src/fingerprint/request.ts';
-import { Judgements, judgementOf, newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
+import { createJudgements, judgementOf, newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { SIGNAL_CATALOGUE, SIGNALS_BY_NAME } from '../../src/fingerprint/signal-catalogue.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../../src/schema.generated.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS, sealRecord } from '../support/judgements.ts';
@@ -17,7 +17,7 @@ import { DATA } from './support.ts';
  */
 
 const UNCOUNTED = { recordJudgement: () => {} };
-const judgements = new Judgements(SEALING_KEYS, UNCOUNTED);
+const judgements = createJudgements(SEALING_KEYS, UNCOUNTED);
 const bytesOf = ({ k }: { readonly k: string }) => Buffer.from(k, 'base64url');
 const application = prepareApplication({
   publicKey: 'pk_shop',
@@ -130,7 +130,7 @@ const circumstances = fc.record({ subject: text, eventType, decision }, { requir
 
 describe('whatever the service may answer', () => {
   test('is the same after it was sealed and opened, by this replica and by another', () => {
-    const other = new Judgements([OLD_KEY, NEW_KEY], UNCOUNTED);
+    const other = createJudgements([OLD_KEY, NEW_KEY], UNCOUNTED);
     fc.assert(
       fc.property(data, circumstances, (answer, given) => {
         const judgement = judge(answer, given);
@@ -164,7 +164,7 @@ test('a judgement is sealed differently each time', () => {
 const LONGEST_KEY = { ...NEW_KEY, kid: 'k'.repeat(64) };
 
 test.each(['x', '"', '\u0001', '💳'])('whatever a page and a caller say is sealed in 8 KiB, in %j', (character) => {
-  const by = new Judgements([LONGEST_KEY], UNCOUNTED);
+  const by = createJudgements([LONGEST_KEY], UNCOUNTED);
   const signals = SIGNAL_CATALOGUE.map(({ code, level }) => {
     return { signal: code, level: level === 'MEDIUM' ? 'HIGH' : 'MEDIUM', confidence: 0.0012345678901234567 };
   });
@@ -192,9 +192,9 @@ describe('a record that has no room', () => {
     detail: { ...DATA.detail, client_type: 'Web/H5', device_basic: { browser, device: {}, os } },
   });
   const opened = (data: unknown, given: Given = {}) => {
-    const judgement = judge(data, given, new Judgements([LONGEST_KEY], UNCOUNTED));
+    const judgement = judge(data, given, createJudgements([LONGEST_KEY], UNCOUNTED));
     expect(judgement.sealed.length).toBeLessThanOrEqual(8_192);
-    const record = new Judgements([LONGEST_KEY], UNCOUNTED).open(judgement.sealed);
+    const record = createJudgements([LONGEST_KEY], UNCOUNTED).open(judgement.sealed);
     expect(record.isShortened).toBe(judgement.isShortened);
     return { judgement, record };
   };
@@ -398,7 +398,7 @@ describe('records of every version that was ever sealed open for ever', () => {
     const { key, sealed, judgement } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
 
     test('opens, with the level and confidence that each signal had then', () => {
-      const { signals = [], ...opened } = new Judgements([key], UNCOUNTED).open(sealed);
+      const { signals = [], ...opened } = createJudgements([key], UNCOUNTED).open(sealed);
       const { signals: then, ...rest } = judgement;
       const isShortened = file.includes('-v2.');
       expect(opened).toEqual({ __typename: 'DeviceJudgement', sealed, isShortened, ...rest });
@@ -406,7 +406,7 @@ describe('records of every version that was ever sealed open for ever', () => {
     });
 
     test('gives each signal the meaning and the effect that the catalogue has now', () => {
-      const { signals } = new Judgements([key], UNCOUNTED).open(sealed);
+      const { signals } = createJudgements([key], UNCOUNTED).open(sealed);
       for (const { name, code, effect, meaning } of signals ?? []) {
         const row = SIGNALS_BY_NAME.get(name);
         expect([code, effect, meaning]).toEqual([row?.code ?? null, row?.effect ?? null, row?.meaning ?? null]);

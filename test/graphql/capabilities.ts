@@ -4,7 +4,7 @@ import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { DeviceRequest, type FingerprintParts } from '../../src/fingerprint/resolvers.ts';
-import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
+import { createJudgements } from '../../src/fingerprint/sealed-judgement.ts';
 import { type PartMaker, RequestContext } from '../../src/graphql/context.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { SLICES } from '../../src/slices.ts';
@@ -40,7 +40,7 @@ export const PARTS: Parts = {
     maxUpstreamCalls: 3,
     metrics: { recordLookup: () => {}, recordDroppedMetadata: () => {} },
     upstream: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
-    judgements: new Judgements(
+    judgements: createJudgements(
       sealedJudgements().map(({ key }) => key),
       { recordJudgement: () => {} },
     ),

@@ -47,10 +47,10 @@ export async function startHolding(options: Partial<ServerOptions>) {
     type Query { wait(x: [String]): String  long(length: Int!): String }
     type Thing @key(fields: "id") { id: ID! }
   `;
-  const wait = (_: unknown, __: unknown, { scope }: RequestContext) =>
+  const wait = (_: unknown, __: unknown, { operation }: RequestContext) =>
     new Promise<void>((resolve) => {
       underWay.add(resolve);
-      scope.signal.addEventListener('abort', () => resolve());
+      operation.signal.addEventListener('abort', () => resolve());
     });
   const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
   const { graphqlUrl, readMetrics, stop } = await startServer(

@@ -98,8 +98,8 @@ class ScoreRequest {
     const { upstream, log, recordScore } = this.#service;
     const account = upstream.find(undefined);
     if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
-    const { scope } = this.#context;
-    return upstream.call({ account, body: JSON.stringify({ person }), scope }, ({ status, json }) => {
+    const { operation } = this.#context;
+    return upstream.call({ account, body: JSON.stringify({ person }), operation }, ({ status, json }) => {
       const { data } = answer.safeParse(json);
       if (status >= 500) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
       if (!data) throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: `HTTP status ${status}` });

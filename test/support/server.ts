@@ -21,7 +21,8 @@ interface TestServer {
 export async function startServer(
   schema: GraphQLSchema,
   overrides: Partial<ServerOptions> = {},
-  createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, 2 * DEFAULTS.maxCost, new Map()),
+  createContext: CreateContext = (operation, caller) =>
+    new RequestContext(operation, caller, 2 * DEFAULTS.maxCost, new Map()),
 ): Promise<TestServer> {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });

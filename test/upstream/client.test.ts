@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { startHostile } from '../support/hostile.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { asIs, createContext, createTestClient, down, probeOf, requestTo, type TestOptions } from './support.ts';
@@ -17,8 +18,7 @@ async function start(status: number | undefined) {
 /** A client, with the calls that it has reported. */
 function startClient(options: Omit<TestOptions, 'metrics'> = {}) {
   const reports: [region: string | undefined, outcome: string][] = [];
-  const recordCall = (_service: string, region: string | undefined, outcome: string) =>
-    void reports.push([region, outcome]);
+  const recordCall: UpstreamMetrics['recordCall'] = ({ region, outcome }) => void reports.push([region, outcome]);
   const client = createTestClient({ ...options, metrics: { recordCall } });
   onTestFinished(() => client.close());
   return { client, reports };
@@ -27,7 +27,7 @@ function startClient(options: Omit<TestOptions, 'metrics'> = {}) {
 describe('a call is reported once, with its span', () => {
   function createTracedContext() {
     const spans: string[] = [];
-    return { spans, context: createContext(() => (outcome) => void spans.push(outcome)) };
+    return { spans, context: createContext((outcome) => void spans.push(outcome)) };
   }
 
   test('a cancellation ends every call of the operation, and each is reported once with its span', async () => {

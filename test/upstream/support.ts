@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { DnsCache } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
-import type { Account, CallScope } from '../../src/upstream/call.ts';
+import type { Account, CallingOperation } from '../../src/upstream/call.ts';
 import { UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/probe.ts';
@@ -51,21 +51,24 @@ export type TestOptions = Partial<Omit<UpstreamOptions<Account>, 'metrics' | 'ac
 };
 
 /** The context of an operation of its own, with the calls that it has counted. */
-export function createContext(startCallSpan?: CallScope['operation']['startCallSpan']) {
+export function createContext(endSpan = (_outcome: string) => {}) {
   const calls: number[] = [];
-  const recordCall = (ms: number) => void calls.push(ms);
+  const startCall = (): ReturnType<CallingOperation['startCall']> => (call) => {
+    calls.push(call.ms);
+    endSpan(call.outcome);
+  };
   const cancellation = new AbortController();
   const cancel = () => cancellation.abort(new Error('disconnected'));
-  const operation = { caller: 'router', isService: false, requestId: 'r', recordCall, startCallSpan };
-  return { operation, signal: cancellation.signal, responseBytesLeft: Number.POSITIVE_INFINITY, calls, cancel };
+  const operation = { caller: 'router', isService: false, requestId: 'r', startCall };
+  return { ...operation, signal: cancellation.signal, responseBytesLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
 
 /** Reads a response as it is. */
 export const asIs = (response: UpstreamResponse) => ({ result: response, evidence: 'well' as const });
 
 /** A POST without content to this address. */
-export function requestTo(origin: string, scope: CallScope, id = 'a') {
-  return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', scope };
+export function requestTo(origin: string, operation: CallingOperation, id = 'a') {
+  return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', operation };
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */
