@@ -50,11 +50,10 @@ export class HostName {
   readonly #lookup: Lookup;
   readonly #observer: LookupObserver | undefined;
   #isFailing = false;
-  #addresses: readonly LookupAddress[] = [];
+  /** The last addresses of the name; empty before the first ones are known. */
+  addresses: readonly LookupAddress[] = [];
   #answeredAt = 0;
   #waiting: OnAddresses[] = [];
-  #waitingSince = 0;
-  #totalWaitMs = 0;
   #isLookingUp = false;
   /** Has the look-up under way timed out? */
   #isOverdue = false;
@@ -67,22 +66,21 @@ export class HostName {
     this.#observer = observer;
   }
 
+  /** Are there addresses, at most 5 minutes old? */
+  get isKnown(): boolean {
+    return this.addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS;
+  }
+
   /** Gives the addresses, or ETIMEDOUT after 1.5 s. ENOTFOUND is about the name, any other code about this machine. */
   resolve(done: OnAddresses): void {
-    if (this.#addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS) {
-      done(null, this.#addresses);
+    if (this.isKnown) {
+      done(null, this.addresses);
     } else if (this.#isOverdue) {
       process.nextTick(done, lookupError(this.#hostname, 'ETIMEDOUT'), []);
     } else {
-      if (this.#waiting.length === 0) this.#waitingSince = performance.now();
       this.#waiting.push(done);
       this.#lookUp();
     }
-  }
-
-  /** The total time with callers waiting for a look-up of this name, in ms. */
-  totalWaitMs(): number {
-    return this.#totalWaitMs + (this.#waiting.length > 0 ? performance.now() - this.#waitingSince : 0);
   }
 
   close(): void {
@@ -110,15 +108,14 @@ export class HostName {
     });
   }
 
-  /** Keeps an answer. After a failure the last answer stays until it is too old. */
+  /** Keeps an answer. After a failure the last answer stays. */
   #keep(addresses: readonly LookupAddress[]): void {
-    const now = performance.now();
     if (addresses.length > 0) {
-      this.#addresses = addresses;
-      this.#answeredAt = now;
-    } else if (now - this.#answeredAt >= MAX_AGE_MS) this.#addresses = [];
-    // A name without addresses is looked up again by the next `resolve`.
-    if (this.#isClosed || this.#addresses.length === 0) return;
+      this.addresses = addresses;
+      this.#answeredAt = performance.now();
+    }
+    // A name without such addresses is looked up again by the next `resolve`.
+    if (this.#isClosed || !this.isKnown) return;
     this.#refreshTimer = setTimeout(() => this.#lookUp(), REFRESH_MS).unref();
   }
 
@@ -126,10 +123,9 @@ export class HostName {
     if (error) this.#observer?.failed(this.#hostname, error.code ?? error.name, !this.#isFailing);
     else if (this.#isFailing) this.#observer?.recovered(this.#hostname);
     this.#isFailing = error !== null;
-    this.#totalWaitMs = this.totalWaitMs();
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const done of waiting) done(error, error ? [] : this.#addresses);
+    for (const done of waiting) done(error, error ? [] : this.addresses);
   }
 }
 

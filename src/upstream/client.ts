@@ -7,7 +7,7 @@ import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './probe.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
-import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
 interface UpstreamRequest {
@@ -89,15 +89,26 @@ export class UpstreamClient<Configured extends Account = Account> {
     const health = this.health.accounts.get(id);
     const bulkhead = this.#bulkheadFor(region);
     const isHalfOpen = health?.admit(!bulkhead.isFull) ?? false;
+    // Other calls depend on the half-open call, so it goes on when its client disconnects.
+    const cancellation = isHalfOpen ? undefined : operation.signal;
+    const fail = (error: unknown): never => {
+      // A limit of our own kept the half-open call from the service.
+      if (isHalfOpen && !isUpstreamFailure(error)) health?.halfOpenAgain();
+      // Probes find out whether the service is at fault. A pause is no failure of the service.
+      if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
+      throw error;
+    };
+    const pool = this.#poolFor(origin);
+    const lookUp = pool.lookUp();
+    if (lookUp) await lookUp.then(() => cancellation?.throwIfAborted()).catch(fail);
 
     const wasQueued = !bulkhead.tryEnter();
-    let pending: PendingRequest | undefined;
+    let isSent = false;
     // A call that was queued is late because of our own limit.
-    const isOurFault = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
-    // Other calls depend on the half-open call, so it goes on when its client disconnects.
-    const deadline = startDeadline(timeoutMs, eventLoop, isOurFault, isHalfOpen ? undefined : operation.signal);
+    const isOurFault = (): boolean => wasQueued || !isSent || deadline.isOurDelay();
+    const deadline = startDeadline(timeoutMs, eventLoop, isOurFault, cancellation);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
-    const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
+    const unanswered = setTimeout(() => isSent && this.health.requestProbe(id), probeAfterMs);
     try {
       if (wasQueued) await bulkhead.wait(operation.caller, deadline.signal);
       try {
@@ -105,17 +116,14 @@ export class UpstreamClient<Configured extends Account = Account> {
         if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota.take(id, operation);
         deadline.signal.throwIfAborted();
-        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, operation);
-        return await this.#read(request, pending.response, read);
+        isSent = true;
+        const sent = pool.post({ path, headers, body }, deadline.signal, operation);
+        return await this.#read(request, sent.response, read);
       } finally {
         bulkhead.release();
       }
     } catch (error) {
-      // A limit of our own kept the half-open call from the service.
-      if (isHalfOpen && !isUpstreamFailure(error)) health?.halfOpenAgain();
-      // Probes find out whether the service is at fault. A pause is no failure of the service.
-      if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
-      throw error;
+      return fail(error);
     } finally {
       deadline.stop();
       clearTimeout(unanswered);

@@ -38,7 +38,7 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
   return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }
 
-const OUR_DELAY = 'this process, or its look-up of the host, was late';
+const OUR_DELAY = 'this process was late';
 
 /** Sends a probe on a connection of its own. If `signal` ends it, the result is a `local_failure`. */
 export async function sendProbe(
@@ -48,25 +48,26 @@ export async function sendProbe(
 ): Promise<ProbeResult> {
   const { origin, path, headers, classify } = probe;
   const body = probe.body();
-  const deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
   const pool = new UpstreamPool(origin, dns, timeoutMs);
-  const pending = pool.post({ path, headers, body }, deadline.signal);
+  let deadline: ReturnType<typeof startDeadline> | undefined;
   try {
-    return classify(await pending.response, body);
+    await pool.lookUp();
+    signal.throwIfAborted();
+    deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
+    return classify(await pool.post({ path, headers, body }, deadline.signal).response, body);
   } catch (error) {
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, why, internal: reason = code } = error;
-    // The resolver has answered, so its delay does not matter.
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
     if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
-    if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: OUR_DELAY };
+    if (deadline?.isOurDelay()) return { evidence: 'local_failure', reason: OUR_DELAY };
     // A time-out is a failure whatever has arrived (captcha document, 7.3): a proxy may send the head of a service that hangs.
     if (why !== undefined && code !== 'UPSTREAM_TIMEOUT')
       return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
     return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
-    deadline.stop();
+    deadline?.stop();
     await pool.close();
   }
 }

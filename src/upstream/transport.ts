@@ -44,10 +44,21 @@ export class UpstreamPool {
   readonly #pool: Pool;
   /** Undefined if the origin has an IP address, which needs no look-up. */
   readonly #name: HostName | undefined;
-  readonly #connect: buildConnector.connector;
 
   /** @throws the error of undici, if `origin` is not scheme, host and port */
   constructor(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
+    const { hostname } = new URL(origin);
+    const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
+    this.#name = name;
+    const connect = buildConnector({
+      ...tlsOptionsFor(hostname),
+      allowH2: false,
+      timeout: connectTimeoutMs,
+      // Node then asks `lookup` for all addresses, and tries both families.
+      autoSelectFamily: true,
+      // Before a request is sent, `lookUp` has found them.
+      lookup: (_hostname, _options, callback) => callback(null, [...(name?.addresses ?? [])]),
+    });
     this.#pool = new Pool(origin, {
       maxResponseSize: MAX_BODY_BYTES,
       allowH2: false,
@@ -56,20 +67,22 @@ export class UpstreamPool {
       bodyTimeout: 0,
       keepAliveTimeout: MAX_IDLE_MS,
       keepAliveMaxTimeout: MAX_IDLE_WITH_HINT_MS,
-      connect: (options, callback) => this.#open(options, callback),
+      connect: (options, callback) =>
+        connect(options, (...given) => {
+          const [error, socket] = given;
+          if (!error) guardReads(socket);
+          callback(...given);
+        }),
     });
-    const { hostname } = new URL(origin);
-    const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
-    this.#name = name;
-    this.#connect = buildConnector({
-      ...tlsOptionsFor(hostname),
-      allowH2: false,
-      timeout: connectTimeoutMs,
-      // Node then asks `lookup` for all addresses, and tries both families.
-      autoSelectFamily: true,
-      // `#open` has already looked up the name, so the timeout covers the connection alone.
-      lookup: (_hostname, _options, callback) => name?.resolve((error, addresses) => callback(error, [...addresses])),
-    });
+  }
+
+  /** Looks up the host, for at most 1.5 s; undefined if its addresses are known. Rejects with an UPSTREAM code or OVERLOADED. */
+  lookUp(): Promise<void> | undefined {
+    const name = this.#name;
+    if (!name || name.isKnown) return undefined;
+    return new Promise((resolve, reject) =>
+      name.resolve((error) => (error ? reject(toLookupError(error)) : resolve())),
+    );
   }
 
   /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
@@ -78,29 +91,11 @@ export class UpstreamPool {
     signal: AbortSignal,
     budget?: Budget,
   ): PendingRequest {
-    const pending = new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, budget);
-    signal.addEventListener('abort', () => pending.abort(signal.reason));
-    return pending;
+    return new PendingRequest(this.#pool, { method: 'POST', ...request }, signal, budget);
   }
 
   close(): Promise<void> {
     return this.#pool.destroy();
-  }
-
-  #open(options: buildConnector.Options, callback: buildConnector.Callback): void {
-    const connect = () =>
-      this.#connect(options, (...given) => {
-        const [error, socket] = given;
-        if (!error) guardReads(socket);
-        callback(...given);
-      });
-    if (!this.#name) connect();
-    else
-      this.#name.resolve((error) => {
-        if (error) callback(toLookupError(error), null);
-        else if (this.#pool.destroyed) callback(new DeviceTrustError('CANCELLED'), null);
-        else connect();
-      });
   }
 }
 
@@ -111,13 +106,10 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly response = this.#settled.promise;
   readonly #chunks: Buffer[] = [];
   readonly #pool: Pool;
-  readonly #name: HostName | undefined;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #budget: Budget;
-  readonly #lookupMsBefore: number;
   /** Undefined until the request has a socket. */
   #controller: Dispatcher.DispatchController | undefined;
-  #lookupMs: number | undefined;
   #isSecondAttempt = false;
   /** Has a byte of the final response arrived? */
   #hasBegun = false;
@@ -128,23 +120,17 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfterMs: number | undefined;
   #isOver = false;
 
-  constructor(pool: Pool, name: HostName | undefined, options: Dispatcher.DispatchOptions, budget?: Budget) {
+  constructor(pool: Pool, options: Dispatcher.DispatchOptions, signal: AbortSignal, budget?: Budget) {
     this.#pool = pool;
-    this.#name = name;
     this.#options = options;
     // A probe is alone.
     this.#budget = budget ?? { responseBytesLeft: MAX_BODY_BYTES };
-    this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
-  }
-
-  /** How long this request has waited for a look-up, in ms. */
-  get lookupMs(): number {
-    return this.#lookupMs ?? (this.#name?.totalWaitMs() ?? 0) - this.#lookupMsBefore;
+    signal.addEventListener('abort', () => this.#abort(signal.reason));
   }
 
   /** Rejects `response` with this reason and closes the socket, unless the request is over. */
-  abort(reason: Error): void {
+  #abort(reason: Error): void {
     if (this.#isOver) return;
     this.#reject(reason);
     this.#controller?.abort(reason);
@@ -153,7 +139,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isOver) controller.abort(new DeviceTrustError('CANCELLED'));
     this.#controller = controller;
-    this.#lookupMs = this.lookupMs;
   }
 
   onResponseStarted(): void {
@@ -203,7 +188,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#chunks.length = 0;
     const message = 'The service returned too much data for this request. Request less at once.';
     const internal = 'the responses to one request are too large together';
-    this.abort(new DeviceTrustError('OVERLOADED', { message, internal, side: 'upstream', retryable: false }));
+    this.#abort(new DeviceTrustError('OVERLOADED', { message, internal, side: 'upstream', retryable: false }));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -184,21 +184,6 @@ describe('a look-up that hangs', () => {
   });
 });
 
-test('the total wait grows only while somebody waits', () => {
-  const { name, resolve, answer } = startResolver();
-  vi.advanceTimersByTime(100);
-  expect(name.totalWaitMs()).toBe(0);
-  resolve();
-  vi.advanceTimersByTime(100);
-  resolve();
-  vi.advanceTimersByTime(100);
-  expect(name.totalWaitMs()).toBe(200);
-  answer(OLD);
-  resolve();
-  vi.advanceTimersByTime(MINUTE);
-  expect(name.totalWaitMs()).toBe(200);
-});
-
 test('the system finds localhost in its file of hosts', async () => {
   vi.useRealTimers();
   const dns = new DnsCache();
