@@ -3,18 +3,15 @@ import { type Evidence, type HealthStatus, NEW_ACCOUNT, statusAfter } from './he
 import type { UpstreamMetrics } from './metrics.ts';
 import { type Probe, type ProbeOptions, sendProbe } from './probe.ts';
 
-export interface AccountObserver {
-  report(health: AccountHealth, before: HealthStatus): void;
-  /** Called about once a second while the account is down: the health of all other accounts has to be known too. */
-  probeIfStale(): void;
-}
-
 /** Options that all accounts of a service share. */
 export interface AccountOptions extends ProbeOptions {
   /** The name of the service, for the metrics and the log. */
   readonly service: string;
   readonly metrics: Pick<UpstreamMetrics, 'recordProbe'>;
 }
+
+/** Gets each change of an account's state or of its reason. */
+type Report = (health: AccountHealth, before: HealthStatus) => void;
 
 /** How often a half-open call is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
 const HALF_OPEN_INTERVAL_MS = 1_000;
@@ -33,7 +30,7 @@ export class AccountHealth {
   readonly account: string;
   readonly probe: Probe;
   readonly #options: AccountOptions;
-  readonly #observer: AccountObserver;
+  readonly #report: Report;
   #status = NEW_ACCOUNT;
   /** The total duration of past outages and refusals, in ms. */
   #downMs = 0;
@@ -48,11 +45,11 @@ export class AccountHealth {
   /** Aborts the probes in flight. */
   readonly #closing = new AbortController();
 
-  constructor(account: string, probe: Probe, options: AccountOptions, observer: AccountObserver) {
+  constructor(account: string, probe: Probe, options: AccountOptions, report: Report) {
     this.account = account;
     this.probe = probe;
     this.#options = options;
-    this.#observer = observer;
+    this.#report = report;
   }
 
   get status(): HealthStatus {
@@ -148,7 +145,6 @@ export class AccountHealth {
     // A response since then, of a call or a probe, counts more.
     if (this.#respondedAt >= sentAt) return;
     this.#change(evidence, reason);
-    if (this.#status.state === 'outage') this.#observer.probeIfStale();
   }
 
   #change(evidence: Evidence, reason?: string): void {
@@ -159,7 +155,7 @@ export class AccountHealth {
       if (isDown(before)) this.#downMs += performance.now() - this.#downSince;
       this.#downSince = performance.now();
     } else if (after.reason === before.reason) return;
-    this.#observer.report(this, before);
+    this.#report(this, before);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { AccountHealth, type AccountObserver, type AccountOptions } from './account-health.ts';
+import { AccountHealth, type AccountOptions } from './account-health.ts';
 import type { HealthStatus } from './health-table.ts';
 import type { Probe } from './probe.ts';
 
@@ -21,7 +21,7 @@ export interface ServiceHealthOptions extends AccountOptions {
 }
 
 /** The health of the accounts of one upstream service, and whether they let this process become ready. */
-export class ServiceHealth implements AccountObserver {
+export class ServiceHealth {
   readonly #options: ServiceHealthOptions;
   readonly accounts: ReadonlyMap<string, AccountHealth>;
   /** The accounts that have to work before the process becomes ready. */
@@ -33,8 +33,9 @@ export class ServiceHealth implements AccountObserver {
 
   constructor(options: ServiceHealthOptions) {
     this.#options = options;
+    const report = (health: AccountHealth, before: HealthStatus) => this.#report(health, before);
     this.accounts = new Map(
-      options.probes.map(([account, probe]) => [account, new AccountHealth(account, probe, options, this)]),
+      options.probes.map(([account, probe]) => [account, new AccountHealth(account, probe, options, report)]),
     );
     const all = [...this.accounts.values()];
     this.#required = { first: all.slice(0, 1), all, off: [] }[options.upstreamCheck];
@@ -45,14 +46,12 @@ export class ServiceHealth implements AccountObserver {
     return this.#isReady;
   }
 
-  /** Probes an account after a failed or late call, and every other account of the service without a recent probe. */
+  /**
+   * Probes an account after a failed or late call, and every other account of the service without a recent probe, so that the
+   * health of unused accounts is known when one in use is down.
+   */
   requestProbe(account: string): void {
     this.accounts.get(account)?.startProbes();
-    this.probeIfStale();
-  }
-
-  /** Probes every account without a recent probe, so that the health of unused accounts is known when one in use is down. */
-  probeIfStale(): void {
     for (const health of this.accounts.values()) health.startProbesIfStale();
   }
 
@@ -84,7 +83,7 @@ export class ServiceHealth implements AccountObserver {
   }
 
   /** Logs a change in one line, with the side at fault and the action to take. */
-  report(health: AccountHealth, before: HealthStatus): void {
+  #report(health: AccountHealth, before: HealthStatus): void {
     this.#updateReadiness();
     const { service, log, upstreamMode } = this.#options;
     const { account, probe } = health;

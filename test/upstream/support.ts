@@ -106,10 +106,7 @@ export function accountStarter() {
       'a',
       { ...probe, body },
       { ...serviceOptions(), eventLoop: { totalLagMs }, ...more },
-      {
-        report: ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
-        probeIfStale: () => {},
-      },
+      ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
     );
     closers.push(upstream.stop, () => health.close());
     return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
