@@ -7,7 +7,7 @@ import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './probe.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
-import { UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
 interface UpstreamRequest {
@@ -103,12 +103,12 @@ export class UpstreamClient<Configured extends Account = Account> {
     if (lookUp) await lookUp.then(() => cancellation?.throwIfAborted()).catch(fail);
 
     const wasQueued = !bulkhead.tryEnter();
-    let isSent = false;
+    let sent: PendingRequest | undefined;
     // A call that was queued is late because of our own limit.
-    const isOurFault = (): boolean => wasQueued || !isSent || deadline.isOurDelay();
+    const isOurFault = (): boolean => wasQueued || !sent || deadline.isOurDelay();
     const deadline = startDeadline(timeoutMs, eventLoop, isOurFault, cancellation);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
-    const unanswered = setTimeout(() => isSent && this.health.requestProbe(id), probeAfterMs);
+    const unanswered = setTimeout(() => sent && this.health.requestProbe(id), probeAfterMs);
     try {
       if (wasQueued) await bulkhead.wait(operation.caller, deadline.signal);
       try {
@@ -116,11 +116,12 @@ export class UpstreamClient<Configured extends Account = Account> {
         if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota.take(id, operation);
         deadline.signal.throwIfAborted();
-        isSent = true;
-        const sent = pool.post({ path, headers, body }, deadline.signal, operation);
+        sent = pool.post({ path, headers, body }, deadline.signal, operation);
         return await this.#read(request, sent.response, read);
       } finally {
-        bulkhead.release();
+        const release = () => bulkhead.release();
+        if (sent) sent.whenOpened(release);
+        else release();
       }
     } catch (error) {
       return fail(error);

@@ -108,6 +108,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #budget: Budget;
+  /** Is its socket being opened? That goes on when the request is aborted. */
+  #isOpening = true;
+  #opened = () => {};
   /** Undefined until the request has a socket. */
   #controller: Dispatcher.DispatchController | undefined;
   #isSecondAttempt = false;
@@ -129,6 +132,12 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     signal.addEventListener('abort', () => this.#abort(signal.reason));
   }
 
+  /** Calls `act` once no socket is being opened for this request. */
+  whenOpened(act: () => void): void {
+    if (this.#isOpening) this.#opened = act;
+    else act();
+  }
+
   /** Rejects `response` with this reason and closes the socket, unless the request is over. */
   #abort(reason: Error): void {
     if (this.#isOver) return;
@@ -139,6 +148,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isOver) controller.abort(new DeviceTrustError('CANCELLED'));
     this.#controller = controller;
+    this.#endOpening();
   }
 
   onResponseStarted(): void {
@@ -192,12 +202,20 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#isOver) return;
-    // Without a socket nothing was sent, so the request can be sent again. A look-up has no second attempt.
-    if (!this.#controller && !this.#isSecondAttempt && !(error instanceof DeviceTrustError)) {
+    // Without a socket nothing was sent, so the request can be sent again.
+    if (this.#isOpening && !this.#isOver && !this.#isSecondAttempt) {
       this.#isSecondAttempt = true;
       this.#pool.dispatch(this.#options, this);
-    } else this.#reject(toUpstreamError(error));
+      return;
+    }
+    this.#endOpening();
+    if (!this.#isOver) this.#reject(toUpstreamError(error));
+  }
+
+  #endOpening(): void {
+    if (!this.#isOpening) return;
+    this.#isOpening = false;
+    this.#opened();
   }
 
   #reject(error: Error): void {

@@ -144,4 +144,43 @@ describe('a socket', () => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(100).fill(200));
     expect(upstream.connections).toBe(50);
   });
+
+  test('a socket that is not open yet keeps the place of its call, also after the client has left', async () => {
+    // It accepts connections, and never finishes a TLS handshake.
+    const upstream = await start(hang);
+    const client = createTestClient({ upstreamMaxInFlight: 5 });
+    onTestFinished(() => client.close());
+    const callAndLeave = async () => {
+      const context = createContext();
+      const call = client.call(requestTo(`https://127.0.0.1:${upstream.port}`, context), asIs).catch(() => {});
+      await sleep(8);
+      context.cancel();
+      await call;
+    };
+    for (let round = 0; round < 20; round += 1) await Promise.all(Array.from({ length: 5 }, callAndLeave));
+    expect(upstream.connections).toBe(5);
+    // The places are free again once the attempts have ended.
+    await expect.poll(() => upstream.open, { timeout: 8_000 }).toBe(0);
+    const good = await start(answer(200, '{}'));
+    expect(await client.call(requestTo(good.url, createContext()), asIs)).toMatchObject({ status: 200 });
+  });
+
+  test('a socket that opens after its client has left frees one place', async () => {
+    const upstream = await start(hang);
+    const client = createTestClient({ upstreamMaxInFlight: 1 });
+    onTestFinished(() => client.close());
+    for (let time = 0; time < 3; time += 1) {
+      const context = createContext();
+      const call = client.call(requestTo(upstream.url, context), asIs);
+      // The call is sent in a microtask, and its socket opens in a later turn of the event loop.
+      for (let step = 0; step < 20; step += 1) await null;
+      context.cancel();
+      await expect(call).rejects.toThrow('disconnected');
+      await sleep(20);
+    }
+    for (let time = 0; time < 2; time += 1) client.call(requestTo(upstream.url, createContext()), asIs).catch(() => {});
+    await expect.poll(() => upstream.requests).toBeGreaterThan(0);
+    await sleep(100);
+    expect(upstream.requests).toBe(1);
+  });
 });
