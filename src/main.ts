@@ -8,7 +8,6 @@ import { unsafeSwitches } from './config/switches.ts';
 import { mismatch } from './config/values.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
-import { exporterProblems } from './observability/settings.ts';
 import { exposureOf, listenProblem, summaryOf } from './settings/summary.ts';
 import { parseConfig, slicesOn, VARIABLES } from './settings/variables.ts';
 import type { FileContent, Slice } from './slice.ts';
@@ -100,7 +99,6 @@ function readAll() {
   };
   const config = attempt(() => parseConfig(process.env, readFile, SLICES, chosen));
   if (config?.upstreamMode === 'live') problems.push(...unsafeSwitches(process.env, process.execArgv));
-  if (config?.otlpEndpoint !== undefined) problems.push(...exporterProblems(process.env, readFile));
   const files: Record<string, FileContent> = {};
   for (const { file, variables } of config ? slicesOn(config, chosen) : chosen) {
     const content = file && attempt(() => file.read(process.env[variables[file.path]?.name ?? ''] || undefined));

@@ -151,15 +151,10 @@ function jsonIn(text: string): ReturnType<typeof readJson> | undefined {
 const namesOf = (table: Table) =>
   Object.values(table).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : name));
 
-/** Settings of older versions. Other programs have variables with such names too, so they do not stop the start. */
-const REMOVED =
-  /^(MAX_(TOKENS|DEPTH|ALIASES|DIRECTIVES|CONNECTION_AGE_MS|EVENT_LOOP_DELAY_MS)|UPSTREAM_(CHECK_GRACE_MS|MAX_QUEUE|TRACEPARENT))=/;
-
-/** Settings of an export that are honoured, most of them by the OTLP exporter itself. */
-const EXPORTS =
-  /^OTEL_(TRACES_EXPORTER=otlp|EXPORTER_OTLP_(TRACES_)?(PROTOCOL=http\/json|(HEADERS|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)=.+))$/is;
-
-const TURNS_OFF = /^OTEL_(SDK_DISABLED=(true|false)|(TRACES|METRICS|LOGS)_EXPORTER=none)$/is;
+/** Variables of the last two releases that are gone, each with advice. Other programs have such names too: the start goes on. */
+const REMOVED: ReadonlyMap<string, string> = new Map([
+  ['OTEL_TRACES_SAMPLER', 'the router decides, and OTEL_TRACES_SAMPLER_ARG is the share of all other traces'],
+]);
 
 /** A sentence for each unknown name that resembles a name of the table. */
 export function unknownNames(env: Environment, table: Table): string[] {
@@ -173,19 +168,13 @@ export function unknownNames(env: Environment, table: Table): string[] {
   });
 }
 
-/** The names of variables that are set, but lack the effect that an operator may expect. `unused` are keys of the table. */
+/** The variables that are set without effect, each with the advice for one that is gone. `unused` are keys of the table. */
 export function unusedNames(env: Environment, table: Table, unused: readonly string[] = []): string[] {
-  const [known, idle] = [namesOf(table), unused.map((key) => table[key]?.name)];
-  const hasAddress = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
-  return Object.keys(env).filter((name) => {
-    const value = env[name];
-    if (!value) return false;
-    const text = `${name}=${value.trim()}`;
-    const isOfTelemetry = name.startsWith('OTEL_');
-    // Without an address nothing is exported.
-    if (known.includes(name)) return idle.includes(name) || (isOfTelemetry && !hasAddress);
-    const isHonoured = TURNS_OFF.test(text) || (hasAddress && EXPORTS.test(text));
-    return REMOVED.test(text) || (isOfTelemetry && !isHonoured);
+  const idle = unused.map((key) => table[key]?.name);
+  return Object.keys(env).flatMap((name) => {
+    const advice = REMOVED.get(name);
+    if (!env[name] || (advice === undefined && !idle.includes(name))) return [];
+    return advice === undefined ? name : `${name} (${advice})`;
   });
 }
 

@@ -84,7 +84,7 @@ export const ratio = {
 };
 
 /** Visible ASCII: anything else could not be sent in a header, or would end the header early. */
-export const visibleText = (min: number, max: number) => {
+const visibleText = (min: number, max: number) => {
   const expected = `${min} to ${max} visible ASCII characters`;
   return { expected, schema: matching(expected, (text) => new RegExp(`^[!-~]{${min},${max}}$`).test(text)) };
 };

@@ -13,11 +13,9 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
-import type * as Sdk from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Side } from '../errors.ts';
-import { tlsOptionsFor } from '../runtime/http.ts';
 import type { Metrics } from './metrics.ts';
 import type { TracingSettings } from './settings.ts';
 
@@ -46,13 +44,13 @@ const EXPORT_TIMEOUT_MS = 2_000;
 
 /**
  * Exports traces over OTLP/HTTP. A trace leads from the router through an operation to its upstream calls. The packages are loaded
- * only if traces are on. Names follow OpenTelemetry's conventions.
+ * only if traces are on. Names follow OpenTelemetry's conventions. The SDK reads further variables of the environment itself.
  * The document, the client's address and `url.full` are left out: they would hold tokens, people and ids.
  */
 export async function openTracing(options: TracingOptions) {
   const { otlpEndpoint } = options;
   if (otlpEndpoint === undefined) return undefined;
-  const [{ OTLPTraceExporter }, { resourceFromAttributes }, sdk] = await Promise.all([
+  const [{ OTLPTraceExporter }, { detectResources, envDetector, resourceFromAttributes }, sdk] = await Promise.all([
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
     import('@opentelemetry/sdk-trace'),
@@ -60,7 +58,6 @@ export async function openTracing(options: TracingOptions) {
   const exporter = new OTLPTraceExporter({
     url: `${otlpEndpoint}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
-    httpAgentOptions: tlsOptionsFor(new URL(otlpEndpoint).hostname),
   });
   const lost = lossRecorder(options);
   const send = exporter.export.bind(exporter);
@@ -82,10 +79,9 @@ export async function openTracing(options: TracingOptions) {
       'service.name': 'device-trust',
       'service.version': packageJson.version,
       'service.instance.id': randomUUID(),
-      ...options.otelResourceAttributes,
-      ...(options.otelServiceName !== undefined && { 'service.name': options.otelServiceName }),
-    }),
-    sampler: samplerOf(options, sdk),
+    }).merge(detectResources({ detectors: [envDetector] })),
+    // The SDK has no sampler of the environment.
+    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(options.otelTracesSamplerArg) }),
     spanProcessors: [new sdk.BatchSpanProcessor(batches)],
   });
   const tracer = provider.getTracer('device-trust', packageJson.version);
@@ -146,13 +142,6 @@ function meterOf(dropped: (count: number) => void): Meter {
     if (attributes?.['error.type'] === 'queue_full') dropped(count);
   };
   return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
-}
-
-function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: TracingOptions, sdk: typeof Sdk) {
-  let sampler: Sdk.Sampler = new sdk.TraceIdRatioBasedSampler(ratio);
-  if (name.endsWith('always_on')) sampler = new sdk.AlwaysOnSampler();
-  if (name.endsWith('always_off')) sampler = new sdk.AlwaysOffSampler();
-  return name.startsWith('parentbased') ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
 }
 
 /** Ends the span of an operation. The address is the socket's, because any client can write a `Host` header. */

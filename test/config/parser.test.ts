@@ -25,7 +25,6 @@ describe('defaults', () => {
       logSample: 1,
       routerSecrets: [],
       sealingKeys: [],
-      otelResourceAttributes: {},
     });
   });
 

@@ -4,10 +4,7 @@ import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { APPLICATION, CANARY, CAPTCHA, CAPTCHAS, LIVE, parse, problemsOf, REST } from './support.ts';
 
-/**
- * What an operator may write into a variable, and what the sentence about a wrong value says. The variables of OpenTelemetry
- * are those of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
- */
+/** What an operator may write into a variable, and what the sentence about a wrong value says. */
 
 describe('what is accepted', () => {
   test.each<[string, string, object]>([
@@ -49,11 +46,6 @@ test.each<[string, string, readonly string[]]>([
   ['UPSTREAM_MODE', 'expected live or sandbox', ['prod', 'LIVE', ' live', 'true']],
   ['PORT', 'expected a port from 0 to 65535', ['65536', '-1', '80.5', '0x50', '1e3', ' 80', 'http', '４００１']],
   ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
-  [
-    'OTEL_TRACES_SAMPLER',
-    'expected always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio',
-    ['xray'],
-  ],
   ['LOG_LEVEL', 'expected trace, debug, info, warn, error, fatal or silent', ['verbose', 'INFO', ' info', '30']],
   ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
   ['FINGERPRINT_QUOTA', QUOTA, ['200', '{}', '[]', '{"perSecond":0}', '{"perDay":1.5}', '{"perDay":"9"}']],
@@ -176,28 +168,6 @@ describe('secrets of ours', () => {
   ])('LOG_HASH_KEY that is %s', (_what, LOG_HASH_KEY) => {
     expect(problemsOf({ ...LIVE, LOG_HASH_KEY })).toEqual([
       'LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a wrong value.',
-    ]);
-  });
-});
-
-describe('attributes of the resource', () => {
-  test.each<[string, Record<string, string>]>([
-    ['a=b', { a: 'b' }],
-    [
-      'deployment.environment.name=live,service.namespace=shop',
-      { 'deployment.environment.name': 'live', 'service.namespace': 'shop' },
-    ],
-    [' k8s.pod.name = pod-1 , k8s.pod.uid=a-b ', { 'k8s.pod.name': 'pod-1', 'k8s.pod.uid': 'a-b' }],
-    ['a=b%2Cc%3D%20d%C3%A4', { a: 'b,c= dä' }],
-    ['a=', { a: '' }],
-    ['url=https://a.test/?b=c', { url: 'https://a.test/?b=c' }],
-  ])('%s', (text, expected) => {
-    expect(parse({ ...LIVE, OTEL_RESOURCE_ATTRIBUTES: text }).otelResourceAttributes).toEqual(expected);
-  });
-
-  test.each(['a', '=b', 'a=%', 'a=%ff', 'a=b c', 'a b=c', 'a="b"'])('%s is refused', (text) => {
-    expect(problemsOf({ ...LIVE, OTEL_RESOURCE_ATTRIBUTES: text })).toEqual([
-      `OTEL_RESOURCE_ATTRIBUTES: expected pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values, but got ${JSON.stringify(text)}.`,
     ]);
   });
 });

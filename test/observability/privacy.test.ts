@@ -180,7 +180,7 @@ test.each(['trace', 'warn', 'silent'] as const)('at level %s nothing is revealed
     logHashKey,
     routerSecrets: [routerSecret],
     otlpEndpoint: receiver.endpoint,
-    otelTracesSampler: 'always_on',
+    otelTracesSamplerArg: 1,
   });
   onTestFinished(app.stop);
   await sendEverything(app);

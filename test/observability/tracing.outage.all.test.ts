@@ -31,7 +31,7 @@ test('responses are as usual, one line names the side, and the app stops, whatev
     RECEIVERS.map(async ([who, behave]) => {
       const receiver = behave && (await startBroken(behave));
       const otlpEndpoint = receiver?.url ?? 'http://127.0.0.1:9';
-      const app = await startSandboxed({ otlpEndpoint, otelTracesSampler: 'always_on' });
+      const app = await startSandboxed({ otlpEndpoint, otelTracesSamplerArg: 1 });
       const ask = async () => {
         const { status, text } = await send(app, { query: queryForTokens(['sandbox:web', 'sandbox:ios']) });
         expect([status, JSON.parse(text).errors], who).toEqual([200, undefined]);
@@ -58,7 +58,7 @@ test('with a receiver that never responds, the process exits with 0 within 10 s'
     ADMIN_PORT: '0',
     SANDBOX_PORT: '0',
     OTEL_EXPORTER_OTLP_ENDPOINT: (await startBroken(hang)).url,
-    OTEL_TRACES_SAMPLER: 'always_on',
+    OTEL_TRACES_SAMPLER_ARG: '1',
   });
   onTestFinished(child.stop);
   const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
@@ -74,7 +74,7 @@ test('a receiver that never responds does not fill the memory', async () => {
   const { url: otlpEndpoint } = await startBroken(hang);
   const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
   onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, { otlpEndpoint, otelTracesSampler: 'always_on' });
+  const app = await startInLiveMode(upstream.url, { otlpEndpoint, otelTracesSamplerArg: 1 });
   onTestFinished(app.stop);
   const ask = async (rounds: number) => {
     const tokens = Array.from({ length: 100 }, (_, index) => `token-${index}`);
