@@ -92,9 +92,6 @@ function mistakeIn({ secret, isExplained, expected }: Variable, text: string, { 
   return mistakes.length > 0 ? `a wrong value (${mistakes.join('; ')})` : 'a wrong value';
 }
 
-/** Placeholders of older versions of the documentation. */
-const FORMER = new Set(['pk_1', 'sk_1', 'key_1', '0123456789abcdef0123456789abcdef']);
-
 /** Secrets that the documentation shows for a try on one machine. */
 const FOR_TRIAL =
   /^((sk|key)_sandbox_(glb|na|eu)|a-secret-(to-try-it-out|of-orders)|only-for-the-tests-of-your-services)$/;
@@ -103,8 +100,7 @@ const FOR_TRIAL =
 function placeholdersIn({ secret }: Variable, text: string) {
   return textsIn(text).flatMap(([path, inner]) => {
     const isForTrial = secret === true && FOR_TRIAL.test(inner);
-    const isSecret =
-      secret && (isForTrial || /^change[-_ ]?me/i.test(inner) || /^<.*>$/s.test(inner) || FORMER.has(inner));
+    const isSecret = secret && (isForTrial || /^change[-_ ]?me/i.test(inner) || /^<.*>$/s.test(inner));
     // No host under `.example` will ever exist (RFC 2606, section 2).
     const isAddress = URL.canParse(inner) && /(^|\.)example\.?$/.test(new URL(inner).hostname);
     if (!isSecret && !isAddress) return [];

@@ -195,14 +195,14 @@ describe('what the documentation shows in place of values of your own', () => {
       ['ROUTER_SECRETS', 'a secret of your own', SECRET, REST],
       ['ROUTER_SECRETS', 'a value of your own at 1', `secret-of-the-router,${SECRET}`, REST],
       ['LOG_HASH_KEY', 'a secret of your own', SECRET],
-      ...['change-me', 'CHANGE_ME', 'sk_1', '<secret>'].map((secret): [string, string, string] => [
+      ...['change-me', 'CHANGE_ME', '<secret>'].map((secret): [string, string, string] => [
         APPLICATIONS,
         'a value of your own at 1.secret',
         application({ secret }),
       ]),
-      [APPLICATIONS, 'a value of your own at 1.publicKey', application({ publicKey: 'pk_1' })],
+      [APPLICATIONS, 'a value of your own at 1.publicKey', application({ publicKey: 'change-me-public-key' })],
       [CAPTCHAS, 'a value of your own at 0.captchaKey', captcha({ captchaKey: 'change-me' })],
-      [CAPTCHAS, 'a value of your own at 0.captchaId', captcha({ captchaId: '0123456789abcdef'.repeat(2) })],
+      [CAPTCHAS, 'a value of your own at 0.captchaId', captcha({ captchaId: 'change-me-to-your-own-captcha-id' })],
       ['FINGERPRINT_URL_GLB', 'an address of your own', 'https://fingerprint.example'],
       ['OTEL_EXPORTER_OTLP_ENDPOINT', 'an address of your own', 'http://collector.example:4318'],
       [
