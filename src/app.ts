@@ -36,7 +36,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
   try {
     // Live mode does not load the code of sandbox mode.
     const { startSandbox } = config.upstreamMode === 'sandbox' ? await import('./sandbox/server.ts') : {};
-    const sandbox = await startSandbox?.({ host: config.sandboxHost, port: config.sandboxPort });
+    const sandbox = await startSandbox?.({ host: config.host, port: config.sandboxPort });
     if (sandbox) closers.push(sandbox.stop);
     /** The settings of slices: the operator's; in sandbox mode with the sandbox's accounts and keys. */
     const settings: Config = { ...config, ...sandbox?.settingsFor(config) };

@@ -1,5 +1,4 @@
-import { unknownNames } from './config/parser.ts';
-import { mismatch } from './config/values.ts';
+import { ConfigError, readVariables, unusedNames } from './config/parser.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { listenProblem } from './settings/summary.ts';
 import { VARIABLES } from './settings/variables.ts';
@@ -11,18 +10,23 @@ function refuseToStart(sentences: readonly string[]): never {
   process.exit(1);
 }
 
-const { sandboxHost, sandboxPort } = VARIABLES;
-const host = process.env[sandboxHost.name] || sandboxHost.default;
-const port = sandboxPort.schema.safeParse(process.env[sandboxPort.name] || sandboxPort.default);
-const mistakes = unknownNames(process.env, VARIABLES);
-if (!port.success) {
-  const { name, expected } = sandboxPort;
-  mistakes.push(mismatch(name, expected, JSON.stringify(process.env[name])));
+function readAll() {
+  const { host, sandboxPort } = VARIABLES;
+  try {
+    // Neither variable is a secret, so no file is read.
+    return readVariables(process.env, String, { host, sandboxPort }, () => {});
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return refuseToStart(error.problems);
+  }
 }
-if (!port.success || mistakes.length > 0) refuseToStart(mistakes);
 
-const sandbox = await startSandbox({ host, port: port.data }).catch((error: unknown) => {
-  const problem = listenProblem(error, { sandboxHost: host });
+const { host, sandboxPort: port } = readAll();
+const unused = unusedNames(process.env, {});
+if (unused.length > 0) process.stderr.write(`These variables have no effect: ${unused.join(', ')}.\n`);
+
+const sandbox = await startSandbox({ host, port }).catch((error: unknown) => {
+  const problem = listenProblem(error, { host });
   if (problem === undefined) throw error;
   return refuseToStart([problem]);
 });

@@ -150,6 +150,8 @@ const namesOf = (table: Table) =>
 /** Variables of the last two releases that are gone, each with advice. Other programs have such names too: the start goes on. */
 const REMOVED: ReadonlyMap<string, string> = new Map([
   ['OTEL_TRACES_SAMPLER', 'the router decides, and OTEL_TRACES_SAMPLER_ARG is the share of all other traces'],
+  ['SANDBOX_HOST', 'the sandbox listens at HOST'],
+  ['MAX_ANSWER_BYTES', 'a response may have 8388608 bytes'],
 ]);
 
 /** A sentence for each unknown name that resembles a name of the table. */

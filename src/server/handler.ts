@@ -18,7 +18,8 @@ import { ROUTER, type ServerSettings } from './settings.ts';
 
 export type CreateContext = (operation: Operation, caller: Caller) => RequestContext;
 
-export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'maxAnswerBytes'> {
+export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes'> {
+  readonly maxAnswerBytes: number;
   readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;
   readonly createContext: CreateContext;

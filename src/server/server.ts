@@ -29,6 +29,8 @@ const JWKS_MAX_AGE_SECONDS = 300;
 /** Longer than routers keep an idle connection (usually 60 s), so that the server closes no connection while a request arrives. */
 const KEEP_ALIVE_MS = 75_000;
 const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
+/** The largest answer: all that the default cost allows fits into it. */
+const MAX_ANSWER_BYTES = 8_388_608;
 /** How long requests in flight may take once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 /** How long operations may take to end once their connections and calls are closed, in ms. */
@@ -42,7 +44,8 @@ export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 export interface ServerOptions
   extends CallerOptions,
     CostLimits,
-    Pick<ServerSettings, 'maxConnections' | 'maxBodyBytes' | 'maxAnswerBytes' | 'shutdownGraceMs'>,
+    Pick<ServerSettings, 'maxConnections' | 'maxBodyBytes' | 'shutdownGraceMs'>,
+    Partial<Pick<HandlerOptions, 'maxAnswerBytes'>>,
     Pick<HandlerOptions, 'eventLoop' | 'telemetry'> {
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
@@ -56,7 +59,7 @@ export interface ServerOptions
 
 /** Creates the GraphQL server for a schema and the context of its resolvers. It does not listen yet. */
 export async function createServer(schema: GraphQLSchema, createContext: CreateContext, options: ServerOptions) {
-  const { telemetry, explorer, plugins = [] } = options;
+  const { telemetry, explorer, plugins = [], maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const { log, logHash, metrics } = telemetry;
   const execution = new Execution(schema, options);
   const apollo = await startApollo(schema, {
@@ -71,8 +74,9 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   const sharing = callersIn(options);
   const reserveBody = shareCapacity(MAX_BYTES_IN_FLIGHT, sharing);
   // The largest answer has to fit into the share of a service, a quarter.
-  const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, options.maxAnswerBytes * 4), sharing);
-  const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
+  const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, maxAnswerBytes * 4), sharing);
+  const reserves = { reserveBody, reserveAnswer };
+  const handler = { ...options, apollo, execution, createContext, skipsApollo, maxAnswerBytes, ...reserves };
   /** The operations whose log line is not yet written. */
   const underWay = new Set<Promise<void>>();
   /** The reason why the process is not ready, apart from its upstreams. */

@@ -101,7 +101,6 @@ export const SERVER_VARIABLES = {
   trustedHeaders: { name: 'TRUSTED_HEADERS', ...trustedHeaders },
   allowDirectAccess: { name: 'ALLOW_DIRECT_ACCESS', ...flag, default: 'false' },
   maxBodyBytes: { name: 'MAX_BODY_BYTES', ...integer(1_024, 10_485_760), default: '524288' },
-  maxAnswerBytes: { name: 'MAX_ANSWER_BYTES', ...integer(1_024, 104_857_600), default: '8388608' },
   maxConnections: { name: 'MAX_CONNECTIONS', ...integer(1, 100_000), default: '4096' },
   shutdownGraceMs: { name: 'SHUTDOWN_GRACE_MS', ...integer(0, 30_000), default: '2000' },
 } as const satisfies Table;

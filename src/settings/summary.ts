@@ -41,16 +41,13 @@ export function exposureOf(config: Config, slices: readonly Slice[]): string | u
 
 /** The problem with the address that a start could not listen on; undefined for any other error. */
 export function listenProblem(error: unknown, config: Partial<Config>): string | undefined {
-  const { host, sandboxHost, port, adminPort } = config;
+  const { host, port, adminPort } = config;
   const { syscall, code, hostname, address = hostname, port: failed } = propertiesOf(error);
   const isListening = syscall === 'listen';
   const isOfAnotherMachine = isListening
     ? /^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL)$/.test(`${code}`)
-    : hostname !== undefined && [host, sandboxHost].includes(`${hostname}`);
-  if (isOfAnotherMachine) {
-    const { name, expected } = VARIABLES[address === sandboxHost ? 'sandboxHost' : 'host'];
-    return mismatch(name, expected, JSON.stringify(address));
-  }
+    : hostname !== undefined && hostname === host;
+  if (isOfAnotherMachine) return mismatch('HOST', VARIABLES.host.expected, JSON.stringify(address));
   if (!isListening) return undefined;
   const why = { EADDRINUSE: 'is taken', EACCES: 'needs a privilege' }[String(code)] ?? `fails with ${code}`;
   const name = { [`${adminPort}`]: 'ADMIN_PORT', [`${port}`]: 'PORT' }[`${failed}`];

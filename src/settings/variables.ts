@@ -1,5 +1,5 @@
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
-import { address, anyText, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
+import { address, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
 import { areTracesOff, LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
 import { SERVER_VARIABLES } from '../server/settings.ts';
@@ -9,7 +9,6 @@ import { type QuotaLimits, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
 
 const COMMON = {
   upstreamMode: { name: 'UPSTREAM_MODE', ...choice('live', 'sandbox'), default: 'live' },
-  sandboxHost: { name: 'SANDBOX_HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
   sandboxPort: { name: 'SANDBOX_PORT', ...port(65_533), default: '4100' },
   ...SERVER_VARIABLES,
   ...UPSTREAM_VARIABLES,

@@ -59,6 +59,8 @@ test.each<[string, string, boolean]>([
 
 test.each<[string, string]>([
   ['OTEL_TRACES_SAMPLER', 'the router decides, and OTEL_TRACES_SAMPLER_ARG is the share of all other traces'],
+  ['SANDBOX_HOST', 'the sandbox listens at HOST'],
+  ['MAX_ANSWER_BYTES', 'a response may have 8388608 bytes'],
 ])('%s, which the last releases had, is named with advice, and the start goes on', (name, advice) => {
   const env = { ...LIVE, [name]: 'anything' };
   expect(problemsOf(env)).toEqual([]);

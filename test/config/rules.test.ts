@@ -346,9 +346,6 @@ describe('an address that cannot be listened on', () => {
     expect(listenProblem(await errorOf(4001, host), { host, port: 4001, adminPort: 2 })).toBe(
       `HOST: expected an address of this machine, but got "${host}".`,
     );
-    expect(listenProblem(await errorOf(4100, host), { sandboxHost: host })).toBe(
-      `SANDBOX_HOST: expected an address of this machine, but got "${host}".`,
-    );
   });
 
   test('a port that needs a privilege, what the system says for other reasons, and errors that are about no address', () => {

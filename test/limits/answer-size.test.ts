@@ -14,7 +14,7 @@ const tooMuch = overloaded(
   'The answer costs more than 119000, because its lists or values are long. Ask for less in one request.',
 );
 
-test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the log has the error', async () => {
+test('an answer of too many bytes is replaced by an error, and the log has the error', async () => {
   const small = await startSubgraph({ maxAnswerBytes: LIMIT });
   // New, known and compiled.
   for (const _ of [1, 2, 3, 4]) {
@@ -28,7 +28,7 @@ test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the l
   await small.stop();
 });
 
-test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async () => {
+test('the size of an answer counts in bytes, and not in characters', async () => {
   const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
   const query: FingerprintParts['query'] = async (request) =>
     toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0)

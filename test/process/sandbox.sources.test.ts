@@ -8,10 +8,10 @@ import { ask, request } from '../support/requests.ts';
 
 const SCRIPT = 'src/start-sandbox.ts';
 
-test.concurrent('it starts where SANDBOX_HOST says, serves each region, and ends at a signal', async ({
+test.concurrent('the sandbox starts where HOST says, serves each region, and ends at a signal', async ({
   onTestFinished,
 }) => {
-  const child = startProcess(SCRIPT, { SANDBOX_HOST: '127.0.0.2', SANDBOX_PORT: '0' });
+  const child = startProcess(SCRIPT, { HOST: '127.0.0.2', SANDBOX_PORT: '0' });
   onTestFinished(child.stop);
   await child.waitFor(/EU: \S+\n/);
   const urls = [...child.stdout().matchAll(/^Sandbox of region (GLB|NA|EU): (http:\/\/127\.0\.0\.2:\d+)$/gm)];
