@@ -28,6 +28,9 @@ export interface RuleInput<Rows extends Table> {
   readonly placeholders: readonly { readonly key: keyof Rows; readonly own: string; readonly isForTrial: boolean }[];
 }
 
+/** Kubernetes sets `ADMIN_PORT=tcp://10.0.0.1:80` beside a service named `admin`. That counts as not set. */
+const SERVICE_LINK = /^(tcp|udp|sctp):/;
+
 /** Reads the environment, where empty means not set. @throws ConfigError with every mistake at once and no secret */
 export function readVariables<Rows extends Table>(
   env: Environment,
@@ -43,10 +46,11 @@ export function readVariables<Rows extends Table>(
   for (const [key, variable] of Object.entries(table)) {
     const { name, expected, secret, schema } = variable;
     const path = secret && env[`${name}_FILE`];
-    let text = env[name] || variable.default;
-    if (env[name] || path) given.add(key);
+    const own = name.endsWith('_PORT') && SERVICE_LINK.test(env[name] ?? '') ? undefined : env[name];
+    let text = own || variable.default;
+    if (own || path) given.add(key);
     if (path) {
-      if (env[name]) problems.push(mismatch(name, `either it or ${name}_FILE`, 'both'));
+      if (own) problems.push(mismatch(name, `either it or ${name}_FILE`, 'both'));
       try {
         text = readFile(path).trim();
       } catch {
@@ -154,15 +158,18 @@ const REMOVED: ReadonlyMap<string, string> = new Map([
   ['MAX_ANSWER_BYTES', 'a response may have 8388608 bytes'],
 ]);
 
-/** A sentence for each unknown name that resembles a name of the table. */
+/** A sentence for each unknown name that resembles a name of the table, unless that one is set: then it is another program's. */
 export function unknownNames(env: Environment, table: Table): string[] {
   const known = namesOf(table);
+  const set = known.filter((name) => env[name]).map((name) => name.replace(/_FILE$/, ''));
   return Object.keys(env).flatMap((name) => {
     if (known.includes(name)) return [];
     const upper = name.toUpperCase();
     // Autotools and Nix set `host` and `port`, so the case of a name matters if the known name has one word.
     const near = known.find((candidate) => isNear(candidate.includes('_') ? upper : name, candidate));
-    return near ? [`${name}: there is no such variable. Did you mean ${near}?`] : [];
+    return near && !set.includes(near.replace(/_FILE$/, ''))
+      ? [`${name}: there is no such variable. Did you mean ${near}?`]
+      : [];
   });
 }
 

@@ -29,6 +29,30 @@ describe('a name that is unknown', () => {
   });
 });
 
+test('a name that resembles a variable which is set belongs to another program, such as the ROUTER_SECRET of a router', () => {
+  const secret = 'secret-of-the-router';
+  for (const own of [{ ROUTER_SECRETS: secret }, { ROUTER_SECRETS_FILE: '/router' }]) {
+    const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
+    expect(problemsOf({ ...rest, ...own, ROUTER_SECRET: secret }, { '/router': secret })).toEqual([]);
+  }
+});
+
+// https://kubernetes.io/docs/concepts/containers/container-environment/#cluster-information
+test.each([
+  ['SANDBOX', 'tcp://10.96.0.12:4100', '10.96.0.12'],
+  ['ADMIN', 'udp://[fd00::12]:9464', 'fd00::12'],
+])('the variables of a Kubernetes service named %s count as not set', (service, link, host) => {
+  const env = {
+    [`${service}_SERVICE_HOST`]: host,
+    [`${service}_SERVICE_PORT`]: '80',
+    [`${service}_PORT`]: link,
+    [`${service}_PORT_80_TCP`]: link,
+    [`${service}_PORT_80_TCP_PORT`]: '80',
+    [`${service}_PORT_80_TCP_ADDR`]: host,
+  };
+  expect(parse({ ...LIVE, ...env })).toEqual(parse(LIVE));
+});
+
 test('an environment as shells, containers and other software make it refuses nothing', () => {
   const names = `
     PATH HOME PWD OLDPWD SHELL SHLVL TERM USER LOGNAME LANG LC_ALL TZ EDITOR _ HOSTNAME HOSTS HOSTTYPE host port
