@@ -83,7 +83,8 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const [first, ...others] = chosen.map(({ accounts }) => accounts);
   const isEmpty = isLive && !chosen.some(({ variables }) => Object.keys(variables).some(isSet));
   const either = ['it', ...others.map(nameOf)].join(' or ');
-  if (first) refuse(isEmpty, first, either, others.length > 0 ? 'neither' : 'nothing');
+  const nothing = others.length > 0 ? 'neither' : 'nothing';
+  if (first) refuse(isEmpty, first, either, `${nothing} (npm run dev needs no variables)`);
 
   // The store counts quotas, and nothing else.
   const quotas = chosen.map(({ quota }) => quota);

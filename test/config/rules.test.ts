@@ -29,7 +29,9 @@ const CAPTCHAS_EXPECTED =
 describe('live mode needs one service', () => {
   const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ...addresses } = LIVE;
   const DIRECT = { ALLOW_DIRECT_ACCESS: 'true' };
-  const NOTHING = ['FINGERPRINT_APPLICATIONS: expected it or CAPTCHA_CONFIGURATIONS, but got neither.'];
+  const NOTHING = [
+    'FINGERPRINT_APPLICATIONS: expected it or CAPTCHA_CONFIGURATIONS, but got neither (npm run dev needs no variables).',
+  ];
   const half = (expected: string, given: string) => [`${expected}nothing, although ${given} is set.`];
 
   test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([

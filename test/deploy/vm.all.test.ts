@@ -41,8 +41,8 @@ const CREDENTIALS = {
 };
 
 beforeAll(async () => {
-  // The build is there: without `prearchive`, which would replace it while other tests use it.
-  await shell('npm run --silent archive --ignore-scripts');
+  // The build is there: `npm run archive` would replace it while other tests use it.
+  await shell('PATH=node_modules/.bin:$PATH sh deploy/archive.sh');
   await shell(`tar -xzf dist/device-trust-subgraph-*.tar.gz -C ${folder} --strip-components 1`);
   await mkdir(join(folder, 'credentials'));
   for (const [name, text] of Object.entries(CREDENTIALS)) await writeFile(join(folder, 'credentials', name), text);
