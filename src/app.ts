@@ -1,10 +1,8 @@
 import type { Logger } from 'pino';
-import { RequestContext } from './graphql/context.ts';
 import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/tracing.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
-import type { CreateContext } from './server/handler.ts';
 import { createAdmin, createServer, GRAPHQL_PATH, METRICS_PATH } from './server/server.ts';
 import { type Config, quotaOf, slicesOn } from './settings/variables.ts';
 import type { FileContent, Slice } from './slice.ts';
@@ -63,10 +61,9 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     );
     const runningSlices = [...running.values()];
     const pages = sandbox && (await import('./explorer/pages.ts'));
-    const createContext: CreateContext = (operation, caller) =>
-      new RequestContext(operation, caller, config.maxCost, running);
-    const server = await createServer(schemaOf(slices), createContext, {
+    const server = await createServer(schemaOf(slices), {
       ...config,
+      slices: running,
       telemetry,
       eventLoop,
       explorer: sandbox && pages?.createPages(GRAPHQL_PATH, sandbox.challengeUrl, names),

@@ -2,7 +2,7 @@ import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import type { DocumentNode } from 'graphql';
 import type { RuleInput } from './config/parser.ts';
 import { address, type Table, type Values } from './config/values.ts';
-import type { PartMaker, RequestContext } from './graphql/context.ts';
+import type { PartMaker } from './graphql/context.ts';
 import type { MetricsRegistry } from './observability/metrics.ts';
 import type { SERVER_VARIABLES } from './server/settings.ts';
 import type { SharedOptions, UpstreamClient } from './upstream/client.ts';
@@ -75,13 +75,6 @@ export interface RunningSlice extends PartMaker {
   /** The public keys of its proofs, as a JWK set in JSON; undefined if it makes no proofs. */
   readonly jwks?: string | undefined;
 }
-
-/** Makes the function by which resolvers get the part of their slice in a request. */
-export const partOf =
-  <Part extends object>(slice: string) =>
-  (context: RequestContext): Part =>
-    // Safe: the slice of this name makes such parts.
-    context.partOf(slice) as Part;
 
 /** Refuses a region in use without an address, and an address that contains `path`, which our client adds. */
 export function refuseAddresses(

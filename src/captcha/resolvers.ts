@@ -1,7 +1,6 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import type { CaptchaValidation, Resolvers, ValidateCaptchaInput } from '../schema.generated.ts';
-import { partOf } from '../slice.ts';
 import type { CallingOperation } from '../upstream/call.ts';
 import type { AttestationIssuer } from './attestation.ts';
 import type { Purpose } from './request.ts';
@@ -56,7 +55,7 @@ export class CaptchaRequest {
 
 export const SLICE_NAME = 'captcha';
 
-const captchasOf = partOf<CaptchaRequest>(SLICE_NAME);
+const captchasOf = (context: RequestContext) => context.partOf<CaptchaRequest>(SLICE_NAME);
 
 const attestation = (verdict: CaptchaValidation, _args: unknown, context: RequestContext) =>
   captchasOf(context).attest(verdict);

@@ -9,7 +9,6 @@ import type {
   Resolvers,
   Signal,
 } from '../schema.generated.ts';
-import { partOf } from '../slice.ts';
 import type { CallingOperation } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { Sealed } from './judgement-record.ts';
@@ -127,7 +126,7 @@ export class DeviceRequest {
 
 export const SLICE_NAME = 'fingerprint';
 
-const devicesOf = partOf<DeviceRequest>(SLICE_NAME);
+const devicesOf = (context: RequestContext) => context.partOf<DeviceRequest>(SLICE_NAME);
 
 export const fingerprintResolvers: Resolvers<RequestContext> = {
   Query: {

@@ -1,35 +1,43 @@
 import type { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { Caller } from './caller.ts';
-import { CostBudget } from './cost.ts';
+import type { Cost } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
 
 export interface PartMaker {
   forRequest(context: RequestContext): object;
 }
 
+/** What the contexts of all requests share. */
+export interface ContextOptions {
+  readonly maxCost: number;
+  /** By the names of the slices that are on. */
+  readonly slices: ReadonlyMap<string, PartMaker>;
+}
+
 /** The context of a request. Resolvers get a shallow copy: no field is `#private`, and counters are in objects. */
 export class RequestContext {
   readonly operation: Operation;
   readonly caller: Caller;
-  readonly cost: CostBudget;
+  readonly cost: Cost;
   private readonly refused = { fields: 0 };
-  private readonly slices: ReadonlyMap<string, PartMaker>;
+  private readonly slices: ContextOptions['slices'];
   private readonly parts: Record<string, object> = {};
 
-  constructor(operation: Operation, caller: Caller, maxCost: number, slices: ReadonlyMap<string, PartMaker>) {
+  constructor(operation: Operation, caller: Caller, { maxCost, slices }: ContextOptions) {
     this.operation = operation;
     this.caller = caller;
-    this.cost = new CostBudget(maxCost);
+    this.cost = { max: maxCost, spent: 0 };
     this.slices = slices;
   }
 
   /** The part of a slice in this request, made at the first call. */
-  partOf(slice: string): object {
+  partOf<Part extends object>(slice: string): Part {
     const part = this.parts[slice] ?? this.slices.get(slice)?.forRequest(this);
     if (!part) throw new Error(`expected a slice that is on, but got ${slice}`);
     this.parts[slice] = part;
-    return part;
+    // Safe: only the resolvers of a slice ask for its part, by the type of what it makes.
+    return part as Part;
   }
 
   /** May the caller read data with the tag `risk`? If so, the log names the person. */

@@ -23,27 +23,18 @@ import { type DocumentInfo, fieldsOf } from './selections.ts';
 import type { CostLimits } from './settings.ts';
 
 /** The cost of a request so far, and its limit. */
-export class CostBudget {
+export interface Cost {
   readonly max: number;
-  spent = 0;
+  spent: number;
+}
 
-  constructor(max: number) {
-    this.max = max;
-  }
-
-  /** Does the request cost more than it may? If so, its answer is dropped. */
-  get isOverspent(): boolean {
-    return this.spent > this.max;
-  }
-
-  /** May this answer be serialised? Serialising is the expensive part. */
-  allows(answer: unknown): boolean {
-    const limit = this.max / COST_IN_ANSWER;
-    const least = sizeOf(answer, CHARACTERS_PER_UNIT, 1, limit);
-    if (least > limit) return false;
-    if (least * MAX_ESCAPE_LENGTH <= limit) return true;
-    return sizeOf(answer, CHARACTERS_PER_UNIT, 1, limit, (text) => JSON.stringify(text).length) <= limit;
-  }
+/** May this answer be serialised, which is the expensive part? Not if it, or its request, costs more than the limit. */
+export function mayAnswer(answer: unknown, { max, spent }: Cost): boolean {
+  const limit = max / COST_IN_ANSWER;
+  const least = sizeOf(answer, CHARACTERS_PER_UNIT, 1, limit);
+  if (spent > max || least > limit) return false;
+  if (least * MAX_ESCAPE_LENGTH <= limit) return true;
+  return sizeOf(answer, CHARACTERS_PER_UNIT, 1, limit, (text) => JSON.stringify(text).length) <= limit;
 }
 
 /** The cost of a unit of the answer: a value, or 16 characters of its texts and keys. 1,000 references have 250,000 units. */
@@ -158,17 +149,18 @@ export function countLists(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-function countList(field: GraphQLField<unknown, { readonly cost: CostBudget }>): void {
+function countList(field: GraphQLField<unknown, { readonly cost: Cost }>): void {
   const { resolve = defaultFieldResolver } = field;
   const assumed = assumedSizeOf(field);
   if (assumed === undefined) return;
   field.resolve = (source, args, context, info) => {
     const list = resolve(source, args, context, info);
+    const { cost } = context;
     if (!Array.isArray(list) || list.length <= assumed) return list;
     const perItem = info.fieldNodes.reduce((sum, node) => sum + costOfItem(node, info.parentType, info), 0);
-    context.cost.spent += (list.length - assumed) * perItem;
+    cost.spent += (list.length - assumed) * perItem;
     // Completing the list is expensive, and the whole answer is dropped anyway.
-    return context.cost.isOverspent ? [] : list;
+    return cost.spent > cost.max ? [] : list;
   };
 }
 

@@ -3,7 +3,8 @@ import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
-import type { RequestContext } from '../graphql/context.ts';
+import { type ContextOptions, RequestContext } from '../graphql/context.ts';
+import { mayAnswer } from '../graphql/cost.ts';
 import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
 import { keyOf } from '../graphql/documents.ts';
 import { toErrors } from '../graphql/errors.ts';
@@ -16,13 +17,10 @@ import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 import { ROUTER, type ServerSettings } from './settings.ts';
 
-export type CreateContext = (operation: Operation, caller: Caller) => RequestContext;
-
-export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes'> {
+export interface HandlerOptions extends ContextOptions, Pick<ServerSettings, 'maxBodyBytes'> {
   readonly maxAnswerBytes: number;
   readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;
-  readonly createContext: CreateContext;
   /** May a known operation skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
   /** New requests are refused while the event loop lags. */
@@ -50,12 +48,12 @@ export async function handleGraphql(
     const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     const operation = new Operation(request, caller, telemetry);
+    const context = new RequestContext(operation, caller, options);
     response.on('close', () => {
       if (!response.writableFinished) operation.cancel();
     });
     let status = 500; // until there is a response
     try {
-      const context = options.createContext(operation, caller);
       const answer = await answerOperation(options, request, parameters, context, body);
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
@@ -150,7 +148,7 @@ const BYTES_PER_CHARACTER = 4;
 
 /** The answer as JSON, or an error, if it costs too much or is too large. */
 function serialise(result: FormattedExecutionResult, { cost }: RequestContext, maxBytes: number) {
-  if (cost.isOverspent || !cost.allows(result))
+  if (!mayAnswer(result, cost))
     return tooMuch(
       `The answer costs more than ${cost.max}, because its lists or values are long. Ask for less in one request.`,
     );

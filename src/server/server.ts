@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
-import type { RequestContext } from '../graphql/context.ts';
+import type { ContextOptions, RequestContext } from '../graphql/context.ts';
 import { Execution } from '../graphql/execution.ts';
 import type { CostLimits } from '../graphql/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
@@ -13,7 +13,7 @@ import { callersIn } from '../runtime/shares.ts';
 import { startApollo } from './apollo.ts';
 import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
 import { type CallerOptions, createCallers } from './callers.ts';
-import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
+import { type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
 import { Listener } from './listener.ts';
 import type { ServerSettings } from './settings.ts';
@@ -43,6 +43,7 @@ export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 /** The settings of the server's parts, and the state of the process. */
 export interface ServerOptions
   extends CallerOptions,
+    ContextOptions,
     CostLimits,
     Pick<ServerSettings, 'maxConnections' | 'maxBodyBytes' | 'shutdownGraceMs'>,
     Partial<Pick<HandlerOptions, 'maxAnswerBytes'>>,
@@ -57,8 +58,8 @@ export interface ServerOptions
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
 
-/** Creates the GraphQL server for a schema and the context of its resolvers. It does not listen yet. */
-export async function createServer(schema: GraphQLSchema, createContext: CreateContext, options: ServerOptions) {
+/** Creates the GraphQL server for a schema. It does not listen yet. */
+export async function createServer(schema: GraphQLSchema, options: ServerOptions) {
   const { telemetry, explorer, plugins = [], maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const { log, logHash, metrics } = telemetry;
   const execution = new Execution(schema, options);
@@ -76,7 +77,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   // The largest answer has to fit into the share of a service, a quarter.
   const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, maxAnswerBytes * 4), sharing);
   const reserves = { reserveBody, reserveAnswer };
-  const handler = { ...options, apollo, execution, createContext, skipsApollo, maxAnswerBytes, ...reserves };
+  const handler = { ...options, apollo, execution, skipsApollo, maxAnswerBytes, ...reserves };
   /** The operations whose log line is not yet written. */
   const underWay = new Set<Promise<void>>();
   /** The reason why the process is not ready, apart from its upstreams. */

@@ -5,7 +5,7 @@ import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { DeviceRequest, type FingerprintParts } from '../../src/fingerprint/resolvers.ts';
 import { createJudgements } from '../../src/fingerprint/sealed-judgement.ts';
-import { type PartMaker, RequestContext } from '../../src/graphql/context.ts';
+import type { PartMaker } from '../../src/graphql/context.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { SLICES } from '../../src/slices.ts';
 import { schemaOf } from '../../src/subgraph.ts';
@@ -87,12 +87,11 @@ export const withDevices = (query: FingerprintParts['query'], maxCost = DEFAULTS
 
 /** Starts the server of our schema over these upstreams. Whoever starts one stops it. */
 export function startSubgraph(overrides: Partial<ServerOptions> = {}, parts = PARTS) {
-  const limits = { maxCost: parts.maxCost, ...overrides };
   const slices = new Map<string, PartMaker>([
     ['fingerprint', { forRequest: (context) => new DeviceRequest(parts.fingerprint, context) }],
     ['captcha', { forRequest: (context) => new CaptchaRequest(parts.captcha, context) }],
   ]);
   const missing = SLICES.find(({ name }) => !slices.has(name));
   if (missing) throw new Error(`expected a fake upstream for ${missing.name}, but got none`);
-  return startServer(schemaOf(SLICES), limits, (...of) => new RequestContext(...of, parts.maxCost, slices));
+  return startServer(schemaOf(SLICES), { maxCost: parts.maxCost, slices, ...overrides });
 }

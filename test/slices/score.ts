@@ -4,7 +4,7 @@ import { entryOf, identifier, listOf, secretList } from '../../src/config/json-v
 import { address, matching, type Table, type Values } from '../../src/config/values.ts';
 import { badUserInput, DeviceTrustError } from '../../src/errors.ts';
 import type { RequestContext } from '../../src/graphql/context.ts';
-import { partOf, type RunningSlice, type SliceOf, type StartOptions } from '../../src/slice.ts';
+import type { RunningSlice, SliceOf, StartOptions } from '../../src/slice.ts';
 import { type Account, CLIENT_HEADERS } from '../../src/upstream/call.ts';
 import { UpstreamClient } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/probe.ts';
@@ -28,7 +28,7 @@ const VARIABLES = {
 type Rows = typeof VARIABLES;
 type Settings = Values<Rows>;
 
-const scoresOf = partOf<ScoreRequest>('score');
+const scoresOf = (context: RequestContext) => context.partOf<ScoreRequest>('score');
 
 export const scoreSlice: SliceOf<Rows> = {
   name: 'score',

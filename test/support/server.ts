@@ -1,9 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { pino } from 'pino';
-import { RequestContext } from '../../src/graphql/context.ts';
 import { LogHash, loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import type { CreateContext } from '../../src/server/handler.ts';
 import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
 
@@ -18,19 +16,15 @@ interface TestServer {
 }
 
 /** Starts the server on a free port, with the defaults of the configuration, over this schema. */
-export async function startServer(
-  schema: GraphQLSchema,
-  overrides: Partial<ServerOptions> = {},
-  createContext: CreateContext = (operation, caller) =>
-    new RequestContext(operation, caller, 2 * DEFAULTS.maxCost, new Map()),
-): Promise<TestServer> {
+export async function startServer(schema: GraphQLSchema, overrides: Partial<ServerOptions> = {}): Promise<TestServer> {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
   const metrics = createMetrics(['fingerprint', 'captcha']);
-  const server = await createServer(schema, createContext, {
+  const server = await createServer(schema, {
     ...DEFAULTS,
     // So that an answer may have all its 8 MiB in one text.
     maxCost: 2 * DEFAULTS.maxCost,
+    slices: new Map(),
     eventLoop: { isOverloaded: () => false, watch: () => () => {} },
     isUpstreamReady: () => true,
     telemetry: { log, logSample: 1, metrics, logHash: new LogHash(undefined), tracing: undefined },
