@@ -15,25 +15,46 @@ const clientSchema = (name: string, slices: readonly Slice[]): CodegenConfig['ge
   [`schema/clients/${name}.graphql`]: { schema: clientSdl(slices), plugins: ['schema-ast'] },
 });
 
+const COMMON = {
+  federation: true,
+  // An unknown scalar is an error: codegen must not guess its type.
+  strictScalars: true,
+  scalars: { _FieldSet: 'string', DateTime: 'string', JSONObject: 'Record<string, unknown>' },
+  useIndexSignature: true,
+  enumsAsTypes: true,
+  useTypeImports: true,
+};
+
+/** The parents of a slice's resolvers that are more than the graph shows, or less: a resolver adds the rest. */
+const PARENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  fingerprint: {
+    DeviceFingerprint: './outcome.ts#JudgedDevice',
+    DeviceJudgement: './sealed-judgement.ts#KnownJudgement',
+  },
+};
+
+/** The types of a slice's resolvers. They are in its folder, because their parents are. */
+function resolverTypes(name: string): CodegenConfig['generates'] {
+  const mappers = PARENTS[name] ?? {};
+  // The plugin writes the names of entities without the namespace.
+  const imports = ['* as Schema', `{ ${Object.keys(mappers).join(', ')} }`].map(
+    (names) => `import type ${names} from '../schema.generated.ts';`,
+  );
+  const resolversNonOptionalTypename = { unionMember: true, interfaceImplementingType: true };
+  return {
+    [`src/${name}/resolvers.generated.ts`]: {
+      schema: ['schema/schema.graphql', `schema/${name}.graphql`],
+      plugins: [{ add: { content: imports } }, 'typescript-resolvers'],
+      config: { ...COMMON, namespacedImportName: 'Schema', mappers, resolversNonOptionalTypename },
+    },
+  };
+}
+
 /** Types of our schema, and the schema for clients. `test/supergraph/codegen.ts` has the types of the two example pages. */
 const config: CodegenConfig = {
   generates: {
-    'src/schema.generated.ts': {
-      schema: 'schema/*.graphql',
-      plugins: ['typescript', 'typescript-resolvers'],
-      config: {
-        federation: true,
-        // An unknown scalar is an error: codegen must not guess its type.
-        strictScalars: true,
-        scalars: { _FieldSet: 'string', DateTime: 'string', JSONObject: 'Record<string, unknown>' },
-        useIndexSignature: true,
-        enumsAsTypes: true,
-        useTypeImports: true,
-        // The parent of their resolvers is a whole judgement, never a bare reference.
-        mappers: { DeviceFingerprint: 'DeviceFingerprint', DeviceJudgement: 'DeviceJudgement' },
-        resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
-      },
-    },
+    'src/schema.generated.ts': { schema: 'schema/*.graphql', plugins: ['typescript'], config: COMMON },
+    ...Object.assign({}, ...SLICES.map(({ name }) => resolverTypes(name))),
     ...clientSchema('both', SLICES),
     ...Object.assign({}, ...SLICES.map((slice) => clientSchema(slice.name, [slice]))),
   },

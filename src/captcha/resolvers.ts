@@ -1,9 +1,10 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
-import type { CaptchaValidation, Resolvers, ValidateCaptchaInput } from '../schema.generated.ts';
+import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallingOperation } from '../upstream/call.ts';
 import type { AttestationIssuer } from './attestation.ts';
 import type { Purpose } from './request.ts';
+import type { Resolvers } from './resolvers.generated.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** The parts that all requests share. */

@@ -3,10 +3,8 @@ import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import type {
   DeviceFingerprintSignalsArgs,
-  DeviceJudgement,
   DeviceRiskDecision,
   QueryDeviceFingerprintArgs,
-  Resolvers,
   Signal,
 } from '../schema.generated.ts';
 import type { CallingOperation } from '../upstream/call.ts';
@@ -15,7 +13,8 @@ import type { Sealed } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';
 import { type FingerprintRequest, toRequest, withTrusted } from './request.ts';
-import { type Judgements, judgementOf, noSealingKeys } from './sealed-judgement.ts';
+import type { Resolvers } from './resolvers.generated.ts';
+import { type Judgements, judgementOf, type KnownJudgement, noSealingKeys } from './sealed-judgement.ts';
 import { isAtLeast, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** The parts that all requests share. */
@@ -34,11 +33,8 @@ export class DeviceRequest {
   readonly #context: RequestContext;
   #loader: DataLoader<FingerprintRequest, FingerprintOutcome, string> | undefined;
   #calls = 0;
-  readonly #decisions = new Map<JudgedDevice, DeviceRiskDecision>();
-  readonly #judgements = new Map<JudgedDevice, DeviceJudgement>();
-  /** The device of each judgement that this request made. A judgement that it opened has no device here. */
-  readonly #devices = new Map<DeviceJudgement, JudgedDevice>();
-  readonly #sealed = new Map<DeviceJudgement, Sealed | DeviceTrustError>();
+  /** What this request has made of each device. */
+  readonly #made = new Map<JudgedDevice, Made>();
 
   constructor(parts: FingerprintParts, context: RequestContext) {
     this.#parts = parts;
@@ -78,50 +74,52 @@ export class DeviceRequest {
 
   /** The decision of the risk policy about a device that `lookUp` returned. */
   decide(device: JudgedDevice): DeviceRiskDecision {
-    const known = this.#decisions.get(device);
-    if (known) return known;
-    const decision = this.#parts.decide(device, this.#context.operation);
-    this.#decisions.set(device, decision);
-    return decision;
+    const made = this.#madeOf(device);
+    made.decision ??= this.#parts.decide(device, this.#context.operation);
+    return made.decision;
   }
 
   /** The judgement of a device that `lookUp` returned; refused without a key to seal it with. */
-  judge(device: JudgedDevice): DeviceJudgement | null {
+  judge(device: JudgedDevice): KnownJudgement | null {
     if (!this.#parts.judgements.hasKeys) return this.#context.refuseField(noSealingKeys);
-    const known = this.#judgements.get(device);
-    if (known) return known;
-    // Safe: `decisionOf` and `sealedOf` resolve the three fields that are missing here.
-    const judgement = judgementOf(device, this.#context.caller.subject, null) as DeviceJudgement;
-    this.#judgements.set(device, judgement);
-    this.#devices.set(judgement, device);
-    return judgement;
+    const made = this.#madeOf(device);
+    made.judgement ??= { ...judgementOf(device, this.#context.caller.subject, null), about: device };
+    return made.judgement;
   }
 
   /** Opens a sealed judgement, without a call. @throws DeviceTrustError JUDGEMENT_UNREADABLE or NOT_CONFIGURED */
-  openJudgement(sealed: string): DeviceJudgement {
+  openJudgement(sealed: string): KnownJudgement {
     const judgement = this.#parts.judgements.open(sealed);
     this.#context.operation.recordOutcome('DeviceJudgement', true);
     return judgement;
   }
 
   /** The decision of the policy about a judged device; of an opened judgement, the decision that was sealed. */
-  decisionOf(judgement: DeviceJudgement): DeviceRiskDecision | null {
-    const device = this.#devices.get(judgement);
-    return device ? this.decide(device) : (judgement.decision ?? null);
+  decisionOf(judgement: KnownJudgement): DeviceRiskDecision | null {
+    return 'about' in judgement ? this.decide(judgement.about) : (judgement.decision ?? null);
   }
 
   /** The sealed text of a judgement, the same in each call. @throws UPSTREAM_PROTOCOL_ERROR if identifiers are too long to seal */
-  sealedOf(judgement: DeviceJudgement): Sealed {
-    const device = this.#devices.get(judgement);
-    if (!device) return judgement;
-    const known = this.#sealed.get(judgement);
+  sealedOf(judgement: KnownJudgement): Sealed {
+    if (!('about' in judgement)) return judgement;
+    const made = this.#madeOf(judgement.about);
     // An error is kept too, because one request can select `sealed` under hundreds of aliases.
-    const sealed =
-      known ?? this.#parts.judgements.seal(judgementOf(device, this.#context.caller.subject, this.decide(device)));
-    this.#sealed.set(judgement, sealed);
-    if (sealed instanceof DeviceTrustError) throw sealed;
-    return sealed;
+    made.sealed ??= this.#parts.judgements.seal({ ...judgement, decision: this.decide(judgement.about) });
+    if (made.sealed instanceof DeviceTrustError) throw made.sealed;
+    return made.sealed;
   }
+
+  #madeOf(device: JudgedDevice): Made {
+    const made = this.#made.get(device) ?? {};
+    this.#made.set(device, made);
+    return made;
+  }
+}
+
+interface Made {
+  decision?: DeviceRiskDecision;
+  judgement?: KnownJudgement;
+  sealed?: Sealed | DeviceTrustError;
 }
 
 export const SLICE_NAME = 'fingerprint';
@@ -144,9 +142,8 @@ export const fingerprintResolvers: Resolvers<RequestContext> = {
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
-    // Safe, both times: the parent is always what `lookUp` returned. The generated types have only the fields of the graph.
-    decision: (device, _args, context) => devicesOf(context).decide(device as JudgedDevice),
-    judgement: (device, _args, context) => devicesOf(context).judge(device as JudgedDevice),
+    decision: (device, _args, context) => devicesOf(context).decide(device),
+    judgement: (device, _args, context) => devicesOf(context).judge(device),
     signals,
   },
   DeviceJudgement: {

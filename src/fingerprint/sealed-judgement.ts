@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { DeviceTrustError, notConfigured } from '../errors.ts';
-import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts';
+import type { DeviceRiskDecision } from '../schema.generated.ts';
 import { type Judgement, readRecord, type Sealed, writeRecord } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { JudgedDevice } from './outcome.ts';
@@ -51,7 +51,7 @@ export function createJudgements(
       return { sealed: encrypt(record.text, ...first), isShortened: record.isShortened };
     },
     /** Opens a text that one of the keys has sealed. @throws JUDGEMENT_UNREADABLE for any other text, NOT_CONFIGURED without a key */
-    open: (sealed: string): DeviceJudgement => {
+    open: (sealed: string): Judgement & Sealed => {
       if (keys.size === 0) throw noSealingKeys();
       const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, keys);
       const judgement = record === undefined ? undefined : readRecord(record);
@@ -61,6 +61,9 @@ export function createJudgements(
     },
   };
 }
+
+/** A judgement that was opened, or one about a device of this request, which is sealed only if `sealed` is selected. */
+export type KnownJudgement = Judgement & (Sealed | { readonly about: JudgedDevice });
 
 /** The judgement of a device in a request of this person. */
 export function judgementOf(
