@@ -7,7 +7,8 @@ export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:htt
 
 /** Makes a server listen; port 0 takes a free port. Resolves with its scheme, host and port, without a trailing slash. */
 export async function listenOn(server: Server, host: string, port: number): Promise<string> {
-  await once(server.listen(port, host), 'listening'); // rejects on 'error'
+  // Without a host Node listens on `::`, for IPv4 and IPv6, and where there is no IPv6 on 0.0.0.0.
+  await once(server.listen(port, host === '::' ? undefined : host), 'listening'); // rejects on 'error'
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('expected to listen on a port, but got a pipe');
   const { address, family } = bound;
@@ -36,7 +37,8 @@ export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
 }
 
 /** The origin of a page from a server of this machine, or of Apollo Sandbox, as browsers write it. */
-export const DEVELOPMENT_ORIGIN = /^(http:\/\/(localhost|127\.0\.0\.1)(:\d+)?|https:\/\/studio\.apollographql\.com)$/;
+export const DEVELOPMENT_ORIGIN =
+  /^(http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?|https:\/\/studio\.apollographql\.com)$/;
 
 /** For development: lets only pages of these origins read the response (CORS). Returns true if it has answered a preflight. */
 export function answerDevelopmentPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {

@@ -212,7 +212,7 @@ describe('a rollout', () => {
 describe('the life of a pod', () => {
   test('the probes ask at the admin port, and a pod that is not ready waits without a restart', () => {
     const ports = container.ports.map(({ containerPort }: { containerPort: number }) => containerPort);
-    expect([environmentOf(everywhere)['HOST'], ...ports]).toEqual(['0.0.0.0', 4001, 9464]);
+    expect([environmentOf(everywhere)['HOST'], ...ports]).toEqual(['::', 4001, 9464]);
     for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) expect(httpGet.port).toBe('metrics');
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet.path)).not.toContain(readinessProbe.httpGet.path);
   });

@@ -179,6 +179,7 @@ test('each secret and the policy change in two restarts without a lost request, 
   const own = await freePort();
   const nginx = await startNginx(folder, {
     'listen 4001': `listen 127.0.0.1:${own}`,
+    'listen [::]:4001': `listen [::1]:${own}`,
     ':4011': `:${ports[1]}`,
     ':4012': `:${ports[2]}`,
   });

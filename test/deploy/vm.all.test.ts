@@ -97,6 +97,7 @@ test('the block of nginx never sends a request twice', async () => {
   const replicas = await Promise.all([0, 1].map(startAgain));
   const nginx = await startNginx(folder, {
     'listen 4001': `listen 127.0.0.1:${own}`,
+    'listen [::]:4001': `listen [::1]:${own}`,
     ':4011': `:${first}`,
     ':4012': `:${second}`,
   });

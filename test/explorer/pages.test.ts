@@ -165,6 +165,7 @@ describe('a page of another origin', () => {
   test.each([
     [sandbox.graphqlUrl, 'http://localhost:5173', '{"query":"{ __typename }"}', 200],
     [sandbox.graphqlUrl, 'http://localhost', '{', 400],
+    [sandbox.graphqlUrl, 'http://[::1]:5173', '{', 400],
     [sandbox.graphqlUrl, 'http://127.0.0.1:3000', 'x'.repeat(600_000), 413],
     [sandbox.graphqlUrl, 'https://studio.apollographql.com', '{"query":"{ __schema { queryType { name } } }"}', 200],
     [challenges, 'http://127.0.0.1:3000', '', 200],

@@ -1,0 +1,31 @@
+import { networkInterfaces } from 'node:os';
+import { expect, test } from 'vitest';
+import { startProcess } from '../support/process.ts';
+import { ask, request } from '../support/requests.ts';
+import { LIVE, startServing } from './environments.ts';
+
+/** A network with IPv6 alone, and one with both. */
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+
+test.runIf(hasIpv6)('with HOST=::1 the subgraph and the sandbox talk by IPv6 alone', async (context) => {
+  const sandbox = startProcess('src/start-sandbox.ts', { HOST: '::1', SANDBOX_PORT: '0' });
+  context.onTestFinished(sandbox.stop);
+  const [, url = ''] = await sandbox.waitFor(/GLB: (http:\/\/\[::1\]:\d+)\n[\s\S]*EU: \S+\n/);
+  const { graphqlUrl } = await startServing(context, {
+    ...LIVE,
+    HOST: '::1',
+    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_sandbox_glb","secret":"sk_sandbox_glb","region":"GLB"}]',
+    FINGERPRINT_URL_GLB: url,
+    FINGERPRINT_URL_NA: '',
+  });
+  expect(graphqlUrl).toMatch(/^http:\/\/\[::1\]:/);
+  const { data } = await ask(graphqlUrl, '{ deviceFingerprint(token: "sandbox:ios") { __typename } }');
+  expect(data).toEqual({ deviceFingerprint: { __typename: 'DeviceFingerprint' } });
+});
+
+test.runIf(hasIpv6)('with HOST=:: the subgraph listens on IPv4 too', async (context) => {
+  const { graphqlUrl } = await startServing(context, { ...LIVE, HOST: '::' });
+  for (const host of ['[::1]', '127.0.0.1'])
+    expect((await request(graphqlUrl.replace('[::]', host).replace('/graphql', '/healthz'))).status).toBe(200);
+});
