@@ -135,6 +135,19 @@ export class RepeatLimit {
   }
 }
 
+/** Docker and containerd split a longer line, and no piece of it is JSON. */
+const MAX_LINE_BYTES = 16_384;
+
+/** A line of at most `MAX_LINE_BYTES`: a longer one has half of its longest value, as text, until it fits. */
+function shortened(line: string): string {
+  if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line;
+  const fields: Record<string, unknown> = JSON.parse(line);
+  const [[name, text] = ['', '']] = Object.entries(fields)
+    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)
+    .sort(([, one], [, other]) => other.length - one.length);
+  return shortened(`${JSON.stringify({ ...fields, [name]: `${text.slice(0, text.length / 2)}…` })}\n`);
+}
+
 /** The buffer is written at this many characters, or after this many ms. */
 const [MAX_BUFFERED_CHARACTERS, FLUSH_INTERVAL_MS] = [16 * 1024, 100];
 /** Lines that a pipe does not take wait in memory. When this many bytes wait, further lines are dropped. */
@@ -165,7 +178,7 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
   return {
     write: (line) => {
       lines += 1;
-      text += line;
+      text += shortened(line);
       if (text.length > MAX_BUFFERED_CHARACTERS) flush();
       else timer ??= setTimeout(flush, FLUSH_INTERVAL_MS).unref();
     },

@@ -47,7 +47,30 @@ test('lines are written together, at once when they are many', async () => {
   for (const line of ['1\n', '2\n', '3\n']) write(line);
   expect(writes).toEqual([]);
   await expect.poll(() => writes).toEqual(['1\n2\n3\n']);
-  const long = `${'x'.repeat(20_000)}\n`;
-  write(long);
-  expect(writes.at(-1)).toBe(long);
+  const long = `${'x'.repeat(10_000)}\n`;
+  for (const line of [long, long]) write(line);
+  expect(writes.at(-1)).toBe(long + long);
+});
+
+// Docker's and containerd's drivers split a longer line, and a piece is no JSON.
+test.each<[string, object]>([
+  ['a long text', { msg: 'x'.repeat(40_000), ms: 5 }],
+  ['characters of several bytes', { msg: '😀'.repeat(6_000), ms: 5 }],
+  ['a long list', { tokens: Array(5_000).fill('a1256d353fd6'), msg: 'operation', ms: 5 }],
+  ['many long texts', { ...Array(39).fill('\u0001'.repeat(500)), msg: 'm', ms: 5 }],
+])('no line is longer than 16,384 bytes, and each is JSON with all its fields: %s', async (_what, fields) => {
+  const written: string[] = [];
+  const { write } = bufferLines(
+    new Writable({ write: (chunk, _encoding, done) => done(void written.push(`${chunk}`)) }),
+  );
+  write(`${JSON.stringify(fields)}\n`);
+  await expect.poll(() => written).toHaveLength(1);
+  const [line = ''] = written;
+  expect(Buffer.byteLength(line)).toBeLessThanOrEqual(16_384);
+  expect(Buffer.byteLength(line)).toBeGreaterThan(4_000);
+  expect(line.indexOf('\n')).toBe(line.length - 1);
+  const shortened = JSON.parse(line);
+  expect(Object.keys(shortened)).toEqual(Object.keys(fields));
+  expect(shortened.ms).toBe(5);
+  expect(line).toContain('…');
 });
