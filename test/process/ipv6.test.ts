@@ -1,12 +1,10 @@
-import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
+import { hasIpv6 } from '../support/loopback.ts';
 import { startProcess } from '../support/process.ts';
 import { ask, request } from '../support/requests.ts';
 import { LIVE, startServing } from './environments.ts';
 
 /** A network with IPv6 alone, and one with both. */
-
-const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
 test.runIf(hasIpv6)('with HOST=::1 the subgraph and the sandbox talk by IPv6 alone', async (context) => {
   const sandbox = startProcess('src/start-sandbox.ts', { HOST: '::1', SANDBOX_PORT: '0' });

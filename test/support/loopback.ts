@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+/** Does this machine have IPv6? Some containers do not. */
+export const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
 /**
  * Makes a server of any kind listen on loopback; port 0 picks a free one. Rejects with the error of the socket if it cannot.
