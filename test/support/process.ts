@@ -101,7 +101,8 @@ export function startCommand([program = '', ...words]: readonly string[], option
 export async function shell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command], {
     cwd: ROOT,
-    env: { ...process.env, ...COMPILED },
+    // Bash warns of a locale that the machine lacks.
+    env: { ...process.env, ...COMPILED, LC_ALL: 'C' },
     timeout: LIMIT_MS,
   });
   return stdout;
