@@ -11,12 +11,6 @@ import {
   subjectOf,
 } from './trusted-headers.ts';
 
-/** Every GraphQL request must present one of the secrets. If none is configured, access is open. */
-export interface CallerOptions extends Pick<ServerSettings, 'routerSecrets' | 'services' | 'trustedHeaders'> {
-  /** Are headers from this machine trusted if no secret is configured? For the sandbox, to try every feature. */
-  readonly trustsLoopback?: boolean;
-}
-
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
 const BEARER = /^bearer +([!-~]+)$/i;
 /** A peer on this machine, in the forms in which a socket names it (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5). */
@@ -32,21 +26,21 @@ interface Credential {
 }
 
 /** Identifies callers: the router and services by their secrets, or anyone if none is configured. */
-export function createCallers(options: CallerOptions) {
-  const { trustedHeaders = {}, trustsLoopback = false } = options;
+export function createCallers(settings: ServerSettings, trustsLoopback = false) {
+  const { trustedHeaders = {} } = settings;
   const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;
   const readMetadata = createMetadataReader(metadata);
-  const routers: readonly Credential[] = options.routerSecrets.map((secret) => ({
+  const routers: readonly Credential[] = settings.routerSecrets.map((secret) => ({
     name: ROUTER,
     scopes: undefined,
     secret: Buffer.from(secret),
   }));
-  const services: readonly Credential[] = options.services.map(({ name, secret, scopes }) => ({
+  const services: readonly Credential[] = settings.services.map(({ name, secret, scopes }) => ({
     name,
     scopes: new Set(scopes),
     secret: Buffer.from(secret),
   }));
-  const enforcesScopes = areScopesEnforced({ trustedHeaders, services: options.services });
+  const enforcesScopes = areScopesEnforced({ trustedHeaders, services: settings.services });
 
   /** The scopes of the person; undefined if scopes are not enforced. */
   function scopesOfPerson(request: RawHeaders): ReadonlySet<string> | undefined {

@@ -15,9 +15,10 @@ import { isObject } from '../runtime/json.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { ROUTER, type ServerSettings } from './settings.ts';
+import { ROUTER } from './settings.ts';
 
-export interface HandlerOptions extends ContextOptions, Pick<ServerSettings, 'maxBodyBytes'> {
+export interface HandlerOptions extends ContextOptions {
+  readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;

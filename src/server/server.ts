@@ -12,7 +12,7 @@ import { answerDevelopmentPage, hasLocalName, pathOf } from '../runtime/http.ts'
 import { callersIn } from '../runtime/shares.ts';
 import { startApollo } from './apollo.ts';
 import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
-import { type CallerOptions, createCallers } from './callers.ts';
+import { createCallers } from './callers.ts';
 import { type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
 import { Listener } from './listener.ts';
@@ -41,13 +41,12 @@ const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
 /** The settings of the server's parts, and the state of the process. */
-export interface ServerOptions
-  extends CallerOptions,
-    ContextOptions,
-    CostLimits,
-    Pick<ServerSettings, 'maxConnections' | 'maxBodyBytes' | 'shutdownGraceMs'>,
-    Partial<Pick<HandlerOptions, 'maxAnswerBytes'>>,
-    Pick<HandlerOptions, 'eventLoop' | 'telemetry'> {
+export interface ServerOptions extends ServerSettings, CostLimits, ContextOptions {
+  readonly eventLoop: HandlerOptions['eventLoop'];
+  readonly telemetry: Telemetry;
+  readonly maxAnswerBytes?: number;
+  /** Are headers from this machine trusted if no secret is configured? For the sandbox, to try every feature. */
+  readonly trustsLoopback?: boolean;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
   /** Pages for development. With them, introspection and requests from pages of this machine and Apollo Sandbox are allowed. */
@@ -70,7 +69,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
     inlineTraces: options.routerSecrets.length > 0,
     plugins,
   });
-  const callers = createCallers(options);
+  const callers = createCallers(options, options.trustsLoopback);
   const skipsApollo = plugins.length === 0;
   const sharing = callersIn(options);
   const reserveBody = shareCapacity(MAX_BYTES_IN_FLIGHT, sharing);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { entryOf, number, parsed } from '../config/json-values.ts';
-import { choice, integer, matching, oneOf, type Table } from '../config/values.ts';
+import { choice, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
 
 /** The variables of all upstream services together, and the types of values that the variables of each service share. */
 
@@ -52,3 +52,5 @@ export const UPSTREAM_VARIABLES = {
   },
   upstreamMaxInFlight: { name: 'UPSTREAM_MAX_IN_FLIGHT', ...integer(1, 10_000), default: '512' },
 } as const satisfies Table;
+
+export type UpstreamSettings = Values<typeof UPSTREAM_VARIABLES> & { readonly upstreamMode: 'live' | 'sandbox' };

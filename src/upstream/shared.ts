@@ -6,13 +6,11 @@ import type { EventLoop } from './deadline.ts';
 import { createUpstreamMetrics } from './metrics.ts';
 import { createQuota } from './quota.ts';
 import { countersOfProcess, openQuotaStore } from './quota-store.ts';
-import type { QuotaLimits } from './settings.ts';
+import type { QuotaLimits, UpstreamSettings } from './settings.ts';
 
-interface Settings extends Pick<SharedOptions, 'upstreamCheck' | 'upstreamMode' | 'upstreamMaxInFlight'> {
+interface Settings extends UpstreamSettings {
   readonly routerSecrets: readonly unknown[];
   readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
-  /** Where the quotas of all replicas are counted together. Without it each replica counts alone. */
-  readonly quotaStoreUrl: string | undefined;
 }
 
 interface Options {

@@ -10,6 +10,7 @@ import {
   requesterOf,
   type TrustedHeaders,
 } from '../../src/server/trusted-headers.ts';
+import { DEFAULTS } from '../support/app.ts';
 import { callerAt, callerOf, startServerOfCallers } from './support.ts';
 
 /** The headers in which a trusted caller names a person and an address: whose count, and with which values. */
@@ -32,8 +33,7 @@ describe('anyone, if no secret is configured', () => {
   });
 
   const trustedHeaders = { ...HEADERS.trustedHeaders, metadata: { ipAddr: { header: 'x-client-ip' } } };
-  const options = { routerSecrets: [], services: [], trustsLoopback: true, trustedHeaders };
-  const callers = createCallers(options);
+  const callers = createCallers({ ...DEFAULTS, trustedHeaders }, true);
   /** Who sends this request from this address. No test can have a peer on another machine, so the socket only has its address. */
   function identify(remoteAddress: string | undefined) {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
