@@ -55,21 +55,23 @@ export class DeviceRequest {
     const request = toRequest(args, upstream);
     operation.recordLookup(request.token);
     metrics.recordLookup();
-    // A failure stays with its own request: DataLoader rejects only the entry that is an Error.
-    this.#loader ??= new DataLoader((requests) => Promise.all(requests.map((one) => this.#query(one).catch(asError))), {
+    this.#loader ??= new DataLoader((requests) => Promise.all(requests.map((one) => this.#query(one))), {
       cacheKeyFn: ({ key }) => key,
+      // Each token is a call of its own, so a batch gains nothing by waiting for further tokens.
+      batchScheduleFn: queueMicrotask,
     });
     const outcome = await this.#loader.load(request);
     operation.recordOutcome(outcome.__typename, outcome.__typename === 'DeviceFingerprint');
     return outcome;
   }
 
-  async #query(request: FingerprintRequest): Promise<FingerprintOutcome> {
+  /** A failure stays with its own request: DataLoader rejects only the entry that is an Error. */
+  #query(request: FingerprintRequest): Promise<FingerprintOutcome | Error> {
     const { maxUpstreamCalls } = this.#parts;
     this.#calls += 1;
-    if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context.operation);
+    if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context.operation).catch(asError);
     const message = `One request may look up ${maxUpstreamCalls} different device tokens. Look up the others in another request.`;
-    throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
+    return Promise.resolve(new DeviceTrustError('OVERLOADED', { message, side: 'caller' }));
   }
 
   /** The decision of the risk policy about a device that `lookUp` returned. */

@@ -20,7 +20,7 @@ import { DocumentCache, keyOf } from './documents.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
 import type { CostLimits } from './settings.ts';
-import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
+import { checkVariables, type DeclaredVariables, declaredBy, dropUndeclared } from './variables.ts';
 
 /** An operation of a valid document, with everything that is computed once for it. */
 export interface KnownOperation {
@@ -28,7 +28,7 @@ export interface KnownOperation {
   readonly definition: OperationDefinitionNode;
   readonly kind: Omit<OperationKind, 'name'>;
   readonly cost: OperationCost;
-  readonly variables: readonly DeclaredVariable[];
+  readonly variables: DeclaredVariables;
   /** The number of executions. It begins again at 0 if it could not be compiled for lack of room. */
   uses: number;
   /** The most memory that it takes. */

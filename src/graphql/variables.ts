@@ -24,29 +24,32 @@ const MAX_PROBLEMS = 5;
 /** The problems at which the check stops: graphql-js makes an error object with suggestions for each problem. */
 const MAX_COUNTED = 20;
 
-export interface DeclaredVariable {
-  readonly name: string;
+interface DeclaredVariable {
   readonly type: GraphQLInputType;
   readonly hasDefault: boolean;
 }
 
-export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLSchema): DeclaredVariable[] {
-  return (definition.variableDefinitions ?? []).flatMap(({ variable, type: node, defaultValue }) => {
+/** The variables of an operation, by name. */
+export type DeclaredVariables = ReadonlyMap<string, DeclaredVariable>;
+
+export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLSchema): DeclaredVariables {
+  const declared = new Map<string, DeclaredVariable>();
+  for (const { variable, type: node, defaultValue } of definition.variableDefinitions ?? []) {
     const type = typeFromAST(schema, node);
-    return isInputType(type) ? [{ name: variable.name.value, type, hasDefault: defaultValue !== undefined }] : [];
-  });
+    if (isInputType(type)) declared.set(variable.name.value, { type, hasDefault: defaultValue !== undefined });
+  }
+  return declared;
 }
 
 /** Removes undeclared variables, so that a request does not hold them while it waits for upstreams. */
-export function dropUndeclared(declared: readonly DeclaredVariable[], variables: Record<string, unknown>): void {
-  const names = new Set(declared.map(({ name }) => name));
-  for (const name of Object.keys(variables)) if (!names.has(name)) delete variables[name];
+export function dropUndeclared(declared: DeclaredVariables, variables: Record<string, unknown>): void {
+  for (const name of Object.keys(variables)) if (!declared.has(name)) delete variables[name];
 }
 
 /** Checks variables in place of graphql-js, whose messages quote values such as tokens and addresses. @throws BAD_USER_INPUT */
-export function checkVariables(declared: readonly DeclaredVariable[], given: Readonly<Record<string, unknown>>): void {
+export function checkVariables(declared: DeclaredVariables, given: Readonly<Record<string, unknown>>): void {
   const problems: string[] = [];
-  for (const { name, type, hasDefault } of declared) {
+  for (const [name, { type, hasDefault }] of declared) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined) {
       if (isNonNullType(type) && !hasDefault) problems.push(`$${name}: expected ${type}, but got nothing`);
