@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { ATTACKS, bogus, SPEND, solved } from './attacks.ts';
-import { epochMs, ROUTER_SECRET } from './processes.ts';
+import { ROUTER_SECRET } from './processes.ts';
 
 /** People or a bot, in a process of their own, with the router's secret. */
 
@@ -13,18 +13,12 @@ export interface Job {
   /** Requests a second, sent whatever comes back, and for how long, in ms. */
   readonly rate: number;
   readonly ms: number;
-  /** Of people: do they try once more if the answer asks for it? */
-  readonly repeats?: boolean;
   /** Of the bot: where it can make noise at the captcha service. */
   readonly noise?: string;
 }
 
 /** What became of a request of people, or of the bot. */
 export interface Sample {
-  readonly question: string;
-  /** In ms since 1970. */
-  readonly at: number;
-  readonly respondedAt: number;
   /** `data` for a verdict or a judgement, else what there was instead; `lost` if the connection broke. */
   readonly outcome: string;
   readonly proceeds: boolean;
@@ -51,9 +45,8 @@ function targetOf({ url }: Job): Target {
   return async (body) => (await pool.request({ path, method: 'POST', headers, body })).body.text();
 }
 
-async function post(target: Target, question: string, body: string) {
+async function post(target: Target, body: string) {
   underWay += 1;
-  const at = epochMs();
   let [text, outcome] = ['', 'lost'];
   try {
     text = await target(body);
@@ -63,15 +56,17 @@ async function post(target: Target, question: string, body: string) {
     // A connection that breaks is an answer like any other.
   }
   underWay -= 1;
-  const proceeds = text.includes('"proceed":true');
-  return { question, at, respondedAt: epochMs(), outcome, proceeds, text };
+  return { outcome, proceeds: text.includes('"proceed":true'), text };
 }
 
 let visits = 0;
 let proofs = 0;
 
-/** One person; every second one has a captcha verified, and the others ask about a device. */
-async function visit(target: Target, { repeats = false }: Job): Promise<void> {
+/**
+ * One person, who tries once more if the answer asks for it; every second one has a captcha verified, and the others ask about a
+ * device.
+ */
+async function visit(target: Target): Promise<void> {
   visits += 1;
   const question = visits % 2 === 0 ? 'captcha' : 'fingerprint';
   const body = () => {
@@ -84,10 +79,10 @@ async function visit(target: Target, { repeats = false }: Job): Promise<void> {
         })
       : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
   };
-  let answer = await post(target, question, body());
-  if (repeats && answer.outcome !== 'data' && /"retryable":true|new challenge/.test(answer.text)) {
+  let answer = await post(target, body());
+  if (answer.outcome !== 'data' && /"retryable":true|new challenge/.test(answer.text)) {
     await sleep(SOLVE_MS);
-    answer = { ...(await post(target, question, body())), at: answer.at };
+    answer = await post(target, body());
   }
   const { text: _text, ...sample } = answer;
   samples.push(sample);
@@ -95,7 +90,7 @@ async function visit(target: Target, { repeats = false }: Job): Promise<void> {
 
 async function attack(target: Target, body: string): Promise<void> {
   if (underWay >= MAX_UNDER_WAY) return;
-  const { text: _text, ...sample } = await post(target, 'attack', body);
+  const { text: _text, ...sample } = await post(target, body);
   samples.push(sample);
 }
 
@@ -120,7 +115,7 @@ async function run(job: Job): Promise<readonly Sample[]> {
   const { who, rate, ms, noise } = job;
   const target = targetOf(job);
   // The bot has solved one challenge itself.
-  if (who === 'bot') await post(target, 'attack', SPEND);
+  if (who === 'bot') await post(target, SPEND);
   const people: Promise<void>[] = [];
   let last = performance.now();
   const end = last + ms;
@@ -132,7 +127,7 @@ async function run(job: Job): Promise<readonly Sample[]> {
     while (budget >= 1) {
       if (who === 'bot') budget -= attempt(target);
       else {
-        people.push(visit(target, job));
+        people.push(visit(target));
         budget -= 1;
       }
     }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/ports.ts';
 import { ROOT } from '../support/process.ts';
-import type { Addresses, Behaved, Order, Report, Service } from './upstream.ts';
+import type { Addresses } from './upstream.ts';
 
 /** The processes of the soak. None outlives it, whatever way it ends. */
 
@@ -17,9 +17,6 @@ process.once('exit', () => {
 export const ROUTER_SECRET = 'secret-of-the-soak-router';
 /** The captcha ids: the one of people, and two that the service has put out of order. */
 export const CAPTCHA_IDS = { default: 'a'.repeat(32), deleted: 'd'.repeat(32), paused: 'e'.repeat(32) } as const;
-
-/** The time in ms since 1970, finer than `Date.now()`, and the same in every process. */
-export const epochMs = () => performance.timeOrigin + performance.now();
 
 /** Rejects after 5 s. */
 export async function textAt(url: string): Promise<string> {
@@ -50,19 +47,11 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
 }
 
 /** A script of this folder in a process of its own. */
-export const startScript = (name: string, env = {}) => start([`test/soak/${name}`], env);
+export const startScript = (name: string) => start([`test/soak/${name}`]);
 
-/** Both services, in a process of their own. `behave` resolves with the time from which its order applies. */
-export async function startUpstream() {
-  const { ask } = startScript('upstream.ts');
-  // Safe: this is what it answers to each order.
-  const order = (message: Order = {}) => ask(message) as Promise<Report>;
-  return {
-    addresses: (await order()).addresses,
-    behave: async (service: Service, mode: Behaved) => (await order({ service, mode })).at,
-    arrivals: async (service: Service) => (await order()).arrivals[service],
-  };
-}
+/** The addresses of both services, in a process of their own. */
+// Safe: this is what it answers.
+export const startUpstream = () => startScript('upstream.ts').ask({}) as Promise<Addresses>;
 
 export interface Server {
   readonly pid: number;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Sample } from './load.ts';
 import { type Server, startScript, startServer, startUpstream, textAt } from './processes.ts';
 
-/** A bot and an outage, and which promises were kept in them. */
+/** A bot, and which promises were kept beside it. */
 
 /** A promise beside what was seen of it. */
 export interface Finding {
@@ -42,13 +42,13 @@ const CONTAINER_MIB = 512;
 
 /** A bot that tries every attack at random beside people, while the services are well but the captcha service is noisy. */
 export async function bot(ms: number): Promise<Finding[]> {
-  const { addresses } = await startUpstream();
+  const addresses = await startUpstream();
   const server = await startServer(addresses, { NODE_OPTIONS: `--max-old-space-size=${CONTAINER_MIB / 2}` });
   const url = `${server.origin}/graphql`;
   const waits = watch(server, ms);
   const [attacked, visits] = await Promise.all([
     startLoad({ who: 'bot', url, ms, rate: 100, noise: addresses.captcha }),
-    startLoad({ who: 'people', url, ms, rate: 10, repeats: true }),
+    startLoad({ who: 'people', url, ms, rate: 10 }),
   ]);
   const outages = await server.metric('device_trust_upstream_outages_total');
   const findings = [
@@ -77,58 +77,4 @@ async function watch({ admin }: Server, ms: number): Promise<number> {
 /** As Linux counts it. */
 function peakMiB({ pid }: Server): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
-}
-
-const PEOPLE_RATE = 50;
-/** How long all is well before something happens. */
-const CALM_MS = 2_000;
-/** From the beginning of an outage until everybody may proceed, and from its end until nobody may without a verdict, in ms. */
-const [KNOWN_MS, OVER_MS] = [3_000, 2_000];
-const AFTER_MS = OVER_MS + 2_000;
-
-/** Both services are down: the captcha service refuses connections, and the fingerprint service resets them. */
-export async function outage(ms: number): Promise<Finding[]> {
-  const { addresses, behave, arrivals } = await startUpstream();
-  const server = await startServer(addresses);
-  // Twice as many may proceed within a minute as have passed before: in all of the outage, as people keep coming.
-  const calmMs = CALM_MS + ms / 2;
-  const load = startLoad({
-    who: 'people',
-    url: `${server.origin}/graphql`,
-    rate: PEOPLE_RATE,
-    ms: calmMs + ms + AFTER_MS,
-  });
-  await sleep(calmMs);
-  const from = Math.max(await behave('captcha', 'refused'), await behave('fingerprint', 'reset'));
-  await sleep(ms);
-  const confirmed = await server.metric('device_trust_upstream_health', 'state="outage"');
-  const to = Math.max(await behave('captcha', 'good'), await behave('fingerprint', 'good'));
-  const samples = await load;
-  const { pk_soak: calls = [], probes = [] } = await arrivals('fingerprint');
-
-  const captchas = samples.filter(({ question }) => question === 'captcha');
-  const isKnown = ({ at }: Sample) => at >= from + KNOWN_MS && at < to;
-  const isWell = ({ at, respondedAt }: Sample) => respondedAt < from || at > to + OVER_MS;
-  const within = (times: readonly number[]) => times.filter((at) => at >= from + KNOWN_MS && at < to).length;
-  const seconds = Math.ceil((to - from - KNOWN_MS) / 1_000);
-  const findings: Finding[] = [
-    // One of each service, while the paused and the deleted captcha id are no outage of their own.
-    atMost('outage: services whose outage is not confirmed', 0, 2 - Math.min(2, confirmed)),
-    none('outage: people who do not proceed from 3 s on', captchas.filter(isKnown), ({ proceeds }) => !proceeds),
-    none(
-      'outage: people who proceed without a verdict while the service is well',
-      captchas.filter(isWell),
-      isUnverified,
-    ),
-    none(
-      'outage: judgements that fail in another way than UPSTREAM_UNAVAILABLE from 3 s on',
-      samples.filter((sample) => sample.question === 'fingerprint' && isKnown(sample)),
-      ({ outcome }) => outcome !== 'UPSTREAM_UNAVAILABLE',
-    ),
-    atMost('outage: calls that reach the fingerprint service from 3 s on, one a second', seconds + 1, within(calls)),
-    atMost('outage: probes that reach it, one a second', seconds + 1, within(probes)),
-    none('outage: requests that fail before it or from 2 s after its end on', samples.filter(isWell), isLost),
-  ];
-  await server.end();
-  return findings;
 }
