@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
-import { exposureOf, summaryOf } from '../../src/settings/summary.ts';
+import { exposureOf, listenProblem, summaryOf } from '../../src/settings/summary.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { SLICES } from '../../src/slices.ts';
+import { listen } from '../support/loopback.ts';
 import { LIVE, parse, REST, SERVICE } from './support.ts';
 
 /** What a start says of its configuration. */
@@ -13,7 +16,7 @@ const SERVICES = JSON.stringify([SERVICE]);
 const SANDBOX = { UPSTREAM_MODE: 'sandbox' };
 const summary = (config: Config) => summaryOf(config, SLICES, { policy: { id: 'id' } });
 
-test('what is off in live mode, and what the sandbox has of its own', () => {
+test('the summary of a start names what is off in live mode, and what the sandbox has of its own', () => {
   expect(summary(parse(ROUTER))).toBe(
     'callers: router; scopes: not enforced; upstreams: fingerprint and captcha; sealing: off; policy: built-in; ' +
       'attestation: off; fail-open: faults, and one client can use up the budget; quotas: off',
@@ -26,7 +29,7 @@ test('what is off in live mode, and what the sandbox has of its own', () => {
   expect(summary(parse({ ...ROUTER, CAPTCHA_FAIL_OPEN: 'never' }))).toMatch(/fail-open: never;/);
 });
 
-test('everything that is on is in one line', () => {
+test('the summary of a start has everything that is on in one line', () => {
   const all = parse({
     ...ROUTER,
     SERVICES,
@@ -59,9 +62,45 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp | undefined]
   ['services', { ...REST, SERVICES }, 'enforced', undefined],
   ['services alone', { ...REST, SERVICES, TRUSTED_HEADERS: '{"scopes":"x-s"}' }, 'enforced', undefined],
   ['a developer', SANDBOX, 'not enforced', undefined],
-])('who may read signals if %s may ask', (_who, env, scopes, warning) => {
+])('the summary of a start says who may read signals if %s may ask', (_who, env, scopes, warning) => {
   const config = parse(env);
   expect(summary(config)).toContain(`scopes: ${scopes};`);
   if (warning) expect(exposureOf(config, SLICES)).toMatch(warning);
   else expect(exposureOf(config, SLICES)).toBeUndefined();
+});
+
+describe('an address that cannot be listened on', () => {
+  async function errorOf(port: number, host = '127.0.0.1'): Promise<unknown> {
+    return once(createServer().listen(port, host), 'listening').catch((error: unknown) => error);
+  }
+
+  test('a port that is taken is reported by its variable', async () => {
+    const server = createServer();
+    const taken = await listen(server);
+    onTestFinished(() => void server.close());
+    const error = await errorOf(taken);
+    const others = { host: '127.0.0.1', port: 1, adminPort: 2 };
+    const isTaken = `expected a free port, but ${taken} is taken.`;
+    expect(listenProblem(error, { ...others, port: taken })).toBe(`PORT: ${isTaken}`);
+    expect(listenProblem(error, { ...others, adminPort: taken })).toBe(`ADMIN_PORT: ${isTaken}`);
+    const ofSandbox = `SANDBOX_PORT: expected three free ports from this one on, but ${taken} is taken.`;
+    expect(listenProblem(error, others)).toBe(ofSandbox);
+    expect(listenProblem(error, {})).toBe(ofSandbox);
+  });
+
+  // No host has a name under `.invalid` (RFC 6761, section 6.4).
+  test.each(['192.0.2.1', 'no-host.invalid'])('HOST=%s, which is not of this machine, is reported', async (host) => {
+    expect(listenProblem(await errorOf(4001, host), { host, port: 4001, adminPort: 2 })).toBe(
+      `HOST: expected an address of this machine, but got "${host}".`,
+    );
+  });
+
+  test('a port that needs a privilege or fails for another reason is reported, and an error about no address is not', () => {
+    const address = { host: '127.0.0.1', port: 80, adminPort: 2 };
+    const error = (code: string, syscall = 'listen') => Object.assign(new Error(code), { code, syscall, port: 80 });
+    expect(listenProblem(error('EACCES'), address)).toBe('PORT: expected a free port, but 80 needs a privilege.');
+    expect(listenProblem(error('EMFILE'), address)).toBe('PORT: expected a free port, but 80 fails with EMFILE.');
+    for (const other of [error('EADDRNOTAVAIL', 'connect'), new Error('another'), undefined])
+      expect(listenProblem(other, address)).toBeUndefined();
+  });
 });
