@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { readMetrics } from '../observability/exposition.ts';
 import { linesOf, operationsOf, send, startSandboxed } from '../observability/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
@@ -30,7 +29,7 @@ async function lineOf(body: object, headers: Readonly<Record<string, string>> = 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const PLAIN = { query: 'query Ping { __typename }' };
 
-test('the line says what the policy decided, by which rule, and which shadow rules would have decided before', async () => {
+test('the line of an operation says what the policy decided, by which rule, and which shadow rules would have decided before', async () => {
   const decide = (tokens: readonly string[]) => ({
     query: `{ ${tokens.map((token, at) => `t${at}: deviceFingerprint(token: ${JSON.stringify(token)}) { ... on DeviceFingerprint { decision { policy } } }`).join(' ')} }`,
   });
@@ -161,7 +160,7 @@ describe('tokens in the line', () => {
     expect(operationsOf(debugging).map(({ tokens }) => tokens)).toEqual([[WEB, IOS, WEB], [WEB], []]);
   });
 
-  test('have another hash with another key, and without a key another one in each process', async () => {
+  test('tokens in the line have another hash with another key, and without a key another one in each process', async () => {
     const hashes = new Set([WEB]);
     for (const logHashKey of [`${KEY}!`, undefined, undefined]) {
       const debugging = await startSandboxed({ logLevel: 'trace', logHashKey });
@@ -179,7 +178,7 @@ describe('tokens in the line', () => {
   });
 });
 
-test('no line is written for a request that is refused, nor for a page', async () => {
+test('a request that is refused and a page write no line of an operation', async () => {
   const quiet = await startSandboxed();
   const post = (body: string, type = 'application/json') =>
     fetch(quiet.graphqlUrl, { method: 'POST', headers: { 'content-type': type }, body });
@@ -260,7 +259,7 @@ describe('ids and names from the request are in the line only if they are short 
   });
 });
 
-test('whether a captcha may proceed; of two in one operation, whether both may', async () => {
+test('the line of an operation says whether its captcha may proceed; of two, whether both may', async () => {
   const two = await startSandboxed({ maxCaptchas: 2 });
   const solved = () => solveChallenge(two.sandboxUrls?.GLB ?? '');
   const query = `mutation ($one: ValidateCaptchaInput!, $two: ValidateCaptchaInput!) {
@@ -270,62 +269,4 @@ test('whether a captcha may proceed; of two in one operation, whether both may',
   await send(two, { query, variables: { one: await solved(), two: await solved() } });
   await send(two, { query, variables: { one: CAPTCHA_INPUT, two: await solved() } });
   expect(operationsOf(two).map(({ proceed }) => proceed)).toEqual([true, true, false]);
-});
-
-describe('of good operations LOG_SAMPLE writes a share of the lines, and of all others every line', () => {
-  const query = (...tokens: string[]) => ({ query: queryForTokens(tokens) });
-
-  test('with a LOG_SAMPLE of 0 good operations write no line, but count', async () => {
-    const quiet = await startSandboxed({ logSample: 0 });
-    const passed = { input: await solveChallenge(quiet.sandboxUrls?.GLB ?? '') };
-    await send(quiet, query('sandbox:web'));
-    await send(quiet, { query: '{ signalCatalogue { code } }' });
-    await send(quiet, { query: CAPTCHA_MUTATION, variables: passed });
-    expect(operationsOf(quiet)).toEqual([]);
-    const { samples } = await readMetrics(quiet);
-    const counts = samples.filter(({ name }) => name === 'device_trust_operation_duration_seconds_count');
-    expect(counts.map(({ labels, value }) => [labels['field'], labels['outcome'], value])).toEqual([
-      ['deviceFingerprint', 'ok', 1],
-      ['signalCatalogue', 'ok', 1],
-      ['validateCaptcha', 'ok', 1],
-    ]);
-  });
-
-  test('with a LOG_SAMPLE of 0 every other operation writes its line, which stands for itself alone', async () => {
-    const quiet = await startSandboxed({ logSample: 0, fingerprintTimeoutMs: 60_000 });
-    const slow = send(quiet, { query: `query Slow ${queryForTokens(['sandbox:delay:2000:web'])}` });
-    const others: [object, object][] = [
-      [query('sandbox:error:500'), { errors: ['UPSTREAM_UNAVAILABLE'] }],
-      [query('sandbox:web', 'sandbox:error:500'), { errors: ['UPSTREAM_UNAVAILABLE'] }],
-      [{ query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
-      [query('made-up'), { outcomes: { DeviceFingerprintRejected: 1 } }],
-      [
-        { query: CAPTCHA_MUTATION, variables: { input: { ...CAPTCHA_INPUT, lotNumber: 'sandbox:fail:expired' } } },
-        { outcomes: { CaptchaFailed: 1 }, proceed: false },
-      ],
-      [
-        { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } },
-        { outcomes: { CaptchaIndeterminate: 1 }, proceed: false },
-      ],
-    ];
-    for (const [body] of others) await send(quiet, body);
-    await slow;
-    const lines = operationsOf(quiet);
-    const [ofSlow = [], ofOthers] = [true, false].map((is) =>
-      lines.filter((line) => (line['operation'] === 'Slow') === is),
-    );
-    expect(ofSlow).toMatchObject([{ outcomes: { DeviceFingerprint: 1 } }]);
-    expect(ofOthers).toMatchObject(others.map(([, expected]) => expected));
-    for (const line of lines) expect(line).not.toHaveProperty('sample');
-  });
-
-  test('with a LOG_SAMPLE of 0.5 about half of the good operations write a line that says so', async () => {
-    const half = await startSandboxed({ logSample: 0.5 });
-    for (let round = 0; round < 400; round += 1) await send(half, { query: '{ __typename }' });
-    const lines = operationsOf(half);
-    // Less than one run in a million leaves these bounds.
-    expect(lines.length).toBeGreaterThan(200 - 50);
-    expect(lines.length).toBeLessThan(200 + 50);
-    for (const line of lines) expect(line).toMatchObject({ sample: 0.5 });
-  });
 });
