@@ -44,7 +44,7 @@ const genuineAudits: readonly Audit[] = [
   ...(['captcha_output', 'pass_token'] as const).map((name) =>
     onSolved(
       `CA-1-swapped-${name}`,
-      `the ${name} of another never passes`,
+      `the ${name} of another challenge never passes`,
       async (captcha, challenge, solveAnother) => {
         const other = await solveAnother();
         expectNoPass(await verify(captcha, { ...challenge, [name]: other[name] }));
@@ -91,13 +91,13 @@ const NOT_DIGITS: readonly (readonly [id: string, name: string, spoil: (genTime:
 
 const parameterAudits: readonly Audit[] = [
   ...REQUIRED.map(([name, code]) =>
-    onSolved(`CA-2.1-${name}`, `${name} missing`, async (captcha, challenge) => {
+    onSolved(`CA-2.1-${name}`, `a verification without ${name} is no pass`, async (captcha, challenge) => {
       const parameters = parametersOf(captcha, challenge);
       expectException(await submit(captcha, without(parameters, name)), code);
     }),
   ),
   // No code is named for it, and a missing signature is also a wrong one (5): both readings are the document's.
-  onSolved('CA-2.1-sign_token', 'sign_token missing', async (captcha, challenge) => {
+  onSolved('CA-2.1-sign_token', 'a verification without sign_token is no pass', async (captcha, challenge) => {
     const reply = await submit(captcha, without(parametersOf(captcha, challenge), 'sign_token'));
     if (Object(reply.body).status === 'error') expectException(reply);
     else expectFail(reply, 'illegal sign_token');

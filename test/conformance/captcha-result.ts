@@ -33,34 +33,49 @@ const failureAudits: readonly Audit[] = reasons.map(({ reason }) =>
 
 const exceptionAudits: readonly Audit[] = [
   ...exceptions.map(({ code, msg }) =>
-    audit(`CA-7.2-${code.slice(1)}`, `${code} is "${msg}"`, ['captcha', 'raisingLotNumber'], async (target) => {
-      expectException(await verify(target.captcha, unsolved(target.raisingLotNumber(code))), code);
-    }),
+    audit(
+      `CA-7.2-${code.slice(1)}`,
+      `the exception ${code} is "${msg}"`,
+      ['captcha', 'raisingLotNumber'],
+      async (target) => {
+        expectException(await verify(target.captcha, unsolved(target.raisingLotNumber(code))), code);
+      },
+    ),
   ),
   onSolved('CA-7.2-replay', 'a second verification is a duplicate', async (captcha, challenge) => {
     expectPass(await verify(captcha, challenge), challenge.lot_number);
     for (let again = 0; again < 3; again += 1) expectException(await verify(captcha, challenge), '-50003');
   }),
-  onSolved('CA-7.2-race', 'of many verifications at once a single one passes', async (captcha, challenge) => {
+  onSolved('CA-7.2-race', 'a single one of many verifications at once passes', async (captcha, challenge) => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => verify(captcha, challenge)));
     const passes = replies.filter(({ body }) => Object(body).result === 'success');
     expect(passes).toHaveLength(1);
     for (const reply of replies) if (!passes.includes(reply)) expectException(reply, '-50003');
   }),
-  audit('CA-7.2-unknown-id', 'a captcha id that does not exist', ['captcha'], async ({ captcha }) => {
+  audit('CA-7.2-unknown-id', 'a captcha id that does not exist is an exception', ['captcha'], async ({ captcha }) => {
     const unknown = { ...captcha, captchaId: '0123456789abcdef'.repeat(2) };
     expectException(await verify(unknown, unsolved('0'.repeat(32))), '-50103');
   }),
-  audit('CA-7.2-deleted-id', 'a captcha id that was deleted', ['deletedCaptcha'], async ({ deletedCaptcha }) => {
-    expectException(await verify(deletedCaptcha, unsolved('0'.repeat(32))), '-50104');
-  }),
-  audit('CA-7.2-paused-id', 'a captcha id that is paused', ['pausedCaptcha'], async ({ pausedCaptcha }) => {
-    expectException(await verify(pausedCaptcha, unsolved('0'.repeat(32))), '-50105');
-  }),
+  audit(
+    'CA-7.2-deleted-id',
+    'a captcha id that was deleted is an exception',
+    ['deletedCaptcha'],
+    async ({ deletedCaptcha }) => {
+      expectException(await verify(deletedCaptcha, unsolved('0'.repeat(32))), '-50104');
+    },
+  ),
+  audit(
+    'CA-7.2-paused-id',
+    'a captcha id that is paused is an exception',
+    ['pausedCaptcha'],
+    async ({ pausedCaptcha }) => {
+      expectException(await verify(pausedCaptcha, unsolved('0'.repeat(32))), '-50105');
+    },
+  ),
   // So a probe that gets one knows that everybody does.
   audit(
     'CA-7.2-id-alone',
-    'no value of a client raises an exception about the captcha id',
+    'a value of a client raises no exception about the captcha id',
     ['captcha'],
     async (target) => {
       for (const value of ['', '0', '0'.repeat(32), `&captcha_id=${'f'.repeat(32)}`, 'é', '9'.repeat(10_000)]) {

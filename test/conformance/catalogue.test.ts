@@ -16,13 +16,13 @@ import { INVALID_TIMES, VALID_TIMES } from './fingerprint-request.ts';
 /** Compares the source with a copy of the documents' tables that was made by hand. */
 
 describe('the fingerprint document', () => {
-  test('has 51 signals, each with its level and confidence, in its order', () => {
+  test('the catalogue has the 51 signals of the document, each with its level and confidence, in its order', () => {
     expect(signals).toHaveLength(51);
     const catalogue = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
     expect(catalogue).toEqual(signals);
   });
 
-  test('describes WHITELIST_* as blacklists and BLACKLIST_* as whitelists', () => {
+  test('the catalogue describes WHITELIST_* as blacklists and BLACKLIST_* as whitelists', () => {
     const effects = Map.groupBy(SIGNAL_CATALOGUE, ({ effect }) => effect);
     const codesOf = (effect: 'ALLOW' | 'DENY' | 'RISK') => effects.get(effect)?.map(({ code }) => code);
     expect(codesOf('DENY')).toEqual(['WHITELIST_ACCOUNT_ID', 'WHITELIST_IP', 'WHITELIST_DEVICE_FINGERPRINT']);
@@ -43,29 +43,32 @@ describe('the fingerprint document', () => {
     );
   });
 
-  test('has 16 metadata keys', () => {
+  test('the metadata has the 16 keys of the document', () => {
     expect(metadataKeys).toHaveLength(16);
     expect(METADATA_KEYS).toEqual(Object.fromEntries(metadataKeys.map(({ wire, graphql }) => [graphql, wire])));
   });
 
-  test.each(VALID_TIMES)('takes the event_time %s: %j', (_, text) => expect(isRfc3339(text)).toBe(true));
-  test.each(INVALID_TIMES)('refuses the event_time %s: %j', (_, text) => expect(isRfc3339(text)).toBe(false));
+  test.each(VALID_TIMES)('an event_time with %s is taken: %j', (_, text) => expect(isRfc3339(text)).toBe(true));
+  test.each(INVALID_TIMES)('an event_time with %s is refused: %j', (_, text) => expect(isRfc3339(text)).toBe(false));
 });
 
 describe('the captcha document', () => {
-  test('has 19 exceptions, each with its message and who can cause it', () => {
+  test('the captcha document has 19 exceptions, each with its message and who can cause it', () => {
     expect(exceptions).toHaveLength(19);
     expect([...EXCEPTIONS].map(([code, { msg, cause }]) => ({ code, msg, cause }))).toEqual(exceptions);
   });
 
-  test('has 3 failure reasons', () => {
+  test('the captcha document has 3 failure reasons', () => {
     expect(reasons).toHaveLength(3);
     expect([...FAILURE_CATEGORIES].map(([reason, category]) => ({ reason, category }))).toEqual(reasons);
   });
 
-  test.each(signatures)('signs as openssl does: $name', ({ lotNumber, captchaKey, signToken: expected }) => {
-    expect(signToken(lotNumber, captchaKey)).toBe(expected);
-    // The audits have a signature of their own, and it needs the same proof.
-    expect(sign(lotNumber, captchaKey)).toBe(expected);
-  });
+  test.each(signatures)(
+    'a lot number is signed as openssl does: $name',
+    ({ lotNumber, captchaKey, signToken: expected }) => {
+      expect(signToken(lotNumber, captchaKey)).toBe(expected);
+      // The audits have a signature of their own, and it needs the same proof.
+      expect(sign(lotNumber, captchaKey)).toBe(expected);
+    },
+  );
 });

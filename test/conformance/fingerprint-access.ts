@@ -9,16 +9,21 @@ const excluded = ['excludedApplication', 'token'] as const;
 
 const regionAudits: readonly Audit[] = [
   ...REGIONS.map((region) =>
-    audit(`FP-1-${region}`, `one of ${region} is served there`, acrossRegions, async (target) => {
+    audit(`FP-1-${region}`, `an application of ${region} is served there`, acrossRegions, async (target) => {
       expectSuccess(await query(target.applications[region], { device_token: target.token }));
     }),
   ),
-  audit('FP-4-elsewhere', 'one is not found in another region', acrossRegions, async ({ applications, token }) => {
-    for (const { home, node } of REGION_PAIRS) {
-      const astray: Application = { ...applications[home], url: applications[node].url };
-      expectError(await query(astray, { device_token: token }), 'integration_not_found');
-    }
-  }),
+  audit(
+    'FP-4-elsewhere',
+    'an application is not found in another region',
+    acrossRegions,
+    async ({ applications, token }) => {
+      for (const { home, node } of REGION_PAIRS) {
+        const astray: Application = { ...applications[home], url: applications[node].url };
+        expectError(await query(astray, { device_token: token }), 'integration_not_found');
+      }
+    },
+  ),
 ];
 
 /** The key with its first character percent-encoded: the same key to a reader of URLs. */
@@ -80,7 +85,7 @@ function unauthorized(
   name: string,
   credentials: (application: Application) => readonly (string | null)[],
 ): Audit {
-  return asking(id, name, async (application, token) => {
+  return asking(id, `${name} is unauthorized`, async (application, token) => {
     for (const authorization of credentials(application)) {
       expectError(await query(application, { device_token: token }, { authorization }), 'invalid_bearer_token');
     }
@@ -88,28 +93,35 @@ function unauthorized(
 }
 
 const authenticationAudits: readonly Audit[] = [
-  unauthorized('FP-5-missing', 'no Authorization', () => [null]),
-  unauthorized('FP-5-scheme', 'another scheme, or none', ({ publicKey, secret }) => [
+  unauthorized('FP-5-missing', 'a query without Authorization', () => [null]),
+  unauthorized('FP-5-scheme', 'a query with another scheme, or none', ({ publicKey, secret }) => [
     secret,
     `Token ${secret}`,
     `Digest ${secret}`,
     `Basic ${Buffer.from(`${publicKey}:${secret}`).toString('base64')}`,
   ]),
-  unauthorized('FP-5-empty', 'a Bearer without a secret', () => ['Bearer', 'Bearer ']),
-  unauthorized('FP-5-wrong', 'a wrong secret', () => ['Bearer wrong', 'Bearer undefined', 'Bearer null']),
-  unauthorized('FP-5-near', 'the secret in part, with more, or in another case', ({ secret }) => [
+  unauthorized('FP-5-empty', 'a query with a Bearer without a secret', () => ['Bearer', 'Bearer ']),
+  unauthorized('FP-5-wrong', 'a query with a wrong secret', () => ['Bearer wrong', 'Bearer undefined', 'Bearer null']),
+  unauthorized('FP-5-near', 'a query with the secret in part, with more, or in another case', ({ secret }) => [
     `Bearer ${secret.slice(0, -1)}`,
     `Bearer ${secret}x`,
     `Bearer ${secret} x`,
     `Bearer ${secret === secret.toUpperCase() ? secret.toLowerCase() : secret.toUpperCase()}`,
   ]),
-  unauthorized('FP-5-public-key', 'the public key is no credential', ({ publicKey }) => [`Bearer ${publicKey}`]),
-  audit('FP-5-other-secret', 'the secret of another application', acrossRegions, async ({ applications, token }) => {
-    for (const { home, node } of REGION_PAIRS) {
-      const mixed = { ...applications[home], secret: applications[node].secret };
-      expectError(await query(mixed, { device_token: token }), 'invalid_bearer_token');
-    }
-  }),
+  unauthorized('FP-5-public-key', 'a query with the public key as the secret', ({ publicKey }) => [
+    `Bearer ${publicKey}`,
+  ]),
+  audit(
+    'FP-5-other-secret',
+    'a query with the secret of another application is unauthorized',
+    acrossRegions,
+    async ({ applications, token }) => {
+      for (const { home, node } of REGION_PAIRS) {
+        const mixed = { ...applications[home], secret: applications[node].secret };
+        expectError(await query(mixed, { device_token: token }), 'invalid_bearer_token');
+      }
+    },
+  ),
   audit('FP-5-disabled', 'a disabled application is forbidden', ['disabledApplication', 'token'], async (target) => {
     expectError(await query(target.disabledApplication, { device_token: target.token }), 'forbidden');
   }),
@@ -117,7 +129,7 @@ const authenticationAudits: readonly Audit[] = [
     expectError(await query(target.excludedApplication, { device_token: target.token }), 'forbidden');
   }),
   // The rule speaks of the caller's address; what the caller says about itself is not that.
-  audit('FP-5-allow-list-spoofed', 'nor does a header put the caller on it', excluded, async (target) => {
+  audit('FP-5-allow-list-spoofed', 'a header puts no caller on the allow-list', excluded, async (target) => {
     const { excludedApplication: application, token } = target;
     const address = application.allowedAddress;
     const claims = [
@@ -140,12 +152,22 @@ const authenticationAudits: readonly Audit[] = [
 const INVALID_TOKEN = 'conformance-not-a-token';
 
 const errorAudits: readonly Audit[] = [
-  audit('FP-7-400-token', '400: an invalid device_token is a value_error', ['application'], async ({ application }) => {
-    expectError(await query(application, { device_token: INVALID_TOKEN }), 'invalid_token');
-  }),
-  audit('FP-7-500', '500: the service fails', ['application', 'brokenToken'], async ({ application, brokenToken }) => {
-    expectError(await query(application, { device_token: brokenToken }), 'internal_server_error');
-  }),
+  audit(
+    'FP-7-400-token',
+    'status 400: an invalid device_token is a value_error',
+    ['application'],
+    async ({ application }) => {
+      expectError(await query(application, { device_token: INVALID_TOKEN }), 'invalid_token');
+    },
+  ),
+  audit(
+    'FP-7-500',
+    'status 500: the service fails',
+    ['application', 'brokenToken'],
+    async ({ application, brokenToken }) => {
+      expectError(await query(application, { device_token: brokenToken }), 'internal_server_error');
+    },
+  ),
 ];
 
 export const accessAudits: readonly Audit[] = [...regionAudits, ...pathAudits, ...authenticationAudits, ...errorAudits];

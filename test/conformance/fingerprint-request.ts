@@ -38,13 +38,13 @@ const bodyAudits: readonly Audit[] = [
     event_type: 'login',
     event_time: '2025-06-01T12:00:00Z',
   }),
-  audit('FP-2.1-token-missing', 'device_token missing', ['application'], async ({ application }) => {
+  audit('FP-2.1-token-missing', 'a query without device_token is refused', ['application'], async ({ application }) => {
     expectError(await query(application, {}), 'field_required');
     expectError(await query(application, { event_type: 'login' }), 'field_required');
   }),
   refuses(
     'FP-2.1-token-type',
-    'device_token of another type',
+    'a device_token of another type is refused',
     'device_token',
     ...NOT_STRINGS.map((value) => ({ device_token: value })),
   ),
@@ -56,7 +56,7 @@ const bodyAudits: readonly Audit[] = [
   takes('FP-2.1-metadata-absent', 'metadata may be left out or empty', {}, { metadata: {} }),
   refuses(
     'FP-2.1-metadata-type',
-    'metadata of another type',
+    'metadata of another type is refused',
     'metadata',
     ...NOT_OBJECTS.map((metadata) => ({ metadata })),
   ),
@@ -71,20 +71,25 @@ const bodyAudits: readonly Audit[] = [
   ),
   refuses(
     'FP-2.1-event-type-type',
-    'event_type of another type',
+    'an event_type of another type is refused',
     'event_type',
     ...NOT_STRINGS.map((value) => ({ event_type: value })),
   ),
   refuses(
     'FP-2.1-event-time-type',
-    'event_time of another type',
+    'an event_time of another type is refused',
     'event_time',
     ...NOT_STRINGS.map((value) => ({ event_time: value })),
   ),
-  audit('FP-2.1-body-type', 'a body that is JSON, but no object', ['application'], async ({ application }) => {
-    for (const body of NOT_OBJECTS) expectFieldErrors(await query(application, body));
-  }),
-  audit('FP-2.1-body-syntax', 'a body that is not JSON', ['application'], async ({ application }) => {
+  audit(
+    'FP-2.1-body-type',
+    'a body that is JSON, but no object, is refused',
+    ['application'],
+    async ({ application }) => {
+      for (const body of NOT_OBJECTS) expectFieldErrors(await query(application, body));
+    },
+  ),
+  audit('FP-2.1-body-syntax', 'a body that is not JSON is refused', ['application'], async ({ application }) => {
     for (const body of ['', '{', '{"device_token":"x",}', 'device_token=x']) {
       expectFieldErrors(await queryText(application, body));
     }
@@ -163,7 +168,7 @@ const timeAudits: readonly Audit[] = [
   takes('FP-2.1-time', 'event_time is RFC 3339', ...VALID_TIMES.map(([, event_time]) => ({ event_time }))),
   refuses(
     'FP-2.1-no-time',
-    'event_time in another form',
+    'an event_time in another form is refused',
     'event_time',
     ...INVALID_TIMES.map(([, event_time]) => ({ event_time })),
   ),

@@ -36,26 +36,36 @@ const idAudits: readonly Audit[] = [
 const MOBILE = { os: expect.any(String), pla: expect.any(String), mod: expect.any(String), osv: expect.any(String) };
 
 const deviceAudits: readonly Audit[] = [
-  audit('FP-2.7-android', 'Android: exactly four strings', ['application', 'androidToken'], async (target) => {
-    const { detail } = await queryData(target.application, target.androidToken);
-    expect(detail).toMatchObject({ client_type: 'Android', device_basic: MOBILE });
-  }),
-  audit('FP-2.7-ios', 'iOS: exactly four strings', ['application', 'iosToken'], async (target) => {
+  audit(
+    'FP-2.7-android',
+    'a device of Android has exactly four strings',
+    ['application', 'androidToken'],
+    async (target) => {
+      const { detail } = await queryData(target.application, target.androidToken);
+      expect(detail).toMatchObject({ client_type: 'Android', device_basic: MOBILE });
+    },
+  ),
+  audit('FP-2.7-ios', 'a device of iOS has exactly four strings', ['application', 'iosToken'], async (target) => {
     const { detail } = await queryData(target.application, target.iosToken);
     expect(detail).toMatchObject({ client_type: 'iOS', device_basic: MOBILE });
   }),
-  audit('FP-2.7-web', 'Web/H5: exactly three objects, open inside', ['application', 'webToken'], async (target) => {
-    const { detail } = await queryData(target.application, target.webToken);
-    expect(detail).toMatchObject({ client_type: 'Web/H5', device_basic: { browser: expect.any(Object) } });
-  }),
+  audit(
+    'FP-2.7-web',
+    'a device of Web/H5 has exactly three objects, open inside',
+    ['application', 'webToken'],
+    async (target) => {
+      const { detail } = await queryData(target.application, target.webToken);
+      expect(detail).toMatchObject({ client_type: 'Web/H5', device_basic: { browser: expect.any(Object) } });
+    },
+  ),
 ];
 
 /** The order of the hits is not shown. */
 const signalAudits: readonly Audit[] = [
-  audit('FP-2.4-8', 'no signal hit: an empty array', ['application', 'quietToken'], async (target) => {
+  audit('FP-2.4-8', 'signals without a hit are an empty array', ['application', 'quietToken'], async (target) => {
     expect(await queryData(target.application, target.quietToken)).toMatchObject({ signals: [] });
   }),
-  audit('FP-2.9-catalogue', 'all 51 signals at once', ['application', 'tokenWithSignals'], async (target) => {
+  audit('FP-2.9-catalogue', 'signals can be all 51 at once', ['application', 'tokenWithSignals'], async (target) => {
     const token = target.tokenWithSignals(signals.map(({ signal }) => signal));
     const { signals: hits } = await queryData(target.application, token);
     expect(hits).toHaveLength(signals.length);
