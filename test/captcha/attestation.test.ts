@@ -109,14 +109,14 @@ describe('a request is refused before the verification', () => {
     ['a captcha id that is not listed', { captchaId: SECOND }, 'p', 'captcha_id', 'BAD_USER_INPUT', 'input.captchaId'],
     ['an unknown captcha id', { captchaId: 'x' }, 'p', 'captcha_id', 'BAD_USER_INPUT', 'input.captchaId'],
     ['nobody where a person is required', {}, undefined, 'subject', 'FORBIDDEN', 'input.audience'],
-  ])('with %s', (_what, changes, subject, reason, code, argument) => {
+  ])('a request with %s is refused before the verification', (_what, changes, subject, reason, code, argument) => {
     expect(() => issuerWith().check({ ...NAMED, ...changes }, subject)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(`${argument}: expected `) }),
     );
     expect(refused).toEqual([reason]);
   });
 
-  test('but not without an audience', () => {
+  test('a request without an audience and an action is not refused', () => {
     expect(issuerWith().check({ ...INPUT, audience: null, action: null }, undefined)).toBeUndefined();
     expect(refused).toEqual([]);
   });
@@ -141,17 +141,17 @@ describe('the id of a challenge', () => {
   const idOf = async (changes: object = {}, verdict: CaptchaVerdict = PASSED) =>
     partsOf(await attest({ ...NAMED, ...changes }, verdict)).payload.jti;
 
-  test('is an HMAC over captcha id and lot number, under a key that is derived from the captcha key', async () => {
+  test('the id of a challenge is an HMAC over captcha id and lot number, under a key that is derived from the captcha key', async () => {
     const derived = Buffer.from(hkdfSync('sha256', 'key-1', '', 'captcha attestation id', 32));
     const expected = createHmac('sha256', derived).update(`${FIRST}\n${INPUT.lotNumber}`).digest('base64url');
     expect(await idOf()).toBe(expected);
   });
 
-  test('is the same on every replica, in an outage, and for another action', async () => {
+  test('the id of a challenge is the same on every replica, in an outage, and for another action', async () => {
     expect(new Set([await idOf(), await idOf({}, OUTAGE), await idOf({ action: 'cancelOrder' })]).size).toBe(1);
   });
 
-  test('is the same with another signing key', async () => {
+  test('the id of a challenge is the same with another signing key', async () => {
     const issuer = issuerWith(SETTINGS, [{ ...key, state: 'retired' }, generateKey('active')]);
     const attestation = String(await issuer.check(NAMED, 'person-1')?.attest(PASSED));
     expect(partsOf(attestation).payload.jti).toBe(await idOf());

@@ -29,7 +29,7 @@ const take = (
 ) => proceeding(Array.from({ length: count }, () => budget.take(id, requester, now)));
 const proceeding = (taken: readonly boolean[]) => taken.filter(Boolean).length;
 
-test('however long an outage is, twice the busiest minute of the hour before may proceed in each sliding minute', () => {
+test('the budget of an outage, however long it is, is twice the busiest minute of the hour before in each sliding minute', () => {
   pass(5, 0);
   pass(20, 10 * MINUTE);
   pass(7, 30 * MINUTE);
@@ -44,13 +44,13 @@ test('however long an outage is, twice the busiest minute of the hour before may
   }
 });
 
-test('passes of more than an hour before do not count', () => {
+test('the budget of an outage counts no passes of more than an hour before', () => {
   pass(20, 0);
   pass(8, MINUTE);
   expect(take(100, HOUR + MINUTE / 2)).toBe(16);
 });
 
-test('the minimum is 10 once, for all captcha ids together', () => {
+test('the minimum of the budget is 10 once, for all captcha ids together', () => {
   expect([take(4, 0), take(4, 0, { id: 'b' }), take(4, 0, { id: 'c' })]).toEqual([4, 4, 2]);
   vi.advanceTimersByTime(HOUR);
   expect(take(100, HOUR)).toBe(0);
@@ -60,7 +60,7 @@ test.each([
   ['person', 3, person],
   ['network', 12, network],
 ] as const)(
-  'one %s gets %i in a minute, for all captcha ids together, and takes nothing from others',
+  'the share of the budget of one %s is %i in a minute, for all captcha ids together, and takes nothing from others',
   (_, most, name) => {
     pass(200, 0, name);
     const requester = name('one');
@@ -100,14 +100,14 @@ test('a person and a network of the same name are two requesters', () => {
   ]).toEqual([3, 12]);
 });
 
-test('networks get nothing of what people passed, and people get all of it', () => {
+test('in the budget networks get nothing of what people passed, and people get all of it', () => {
   pass(30, 0, person);
   const takenBy = (requesterOf: typeof person) =>
     proceeding(Array.from({ length: 256 }, (_, n) => budget.take('a', requesterOf(n), 0)));
   expect([takenBy(network), takenBy(person)]).toEqual([MINIMUM, 60]);
 });
 
-test('whoever has no name where names are configured gets twice what nobody passed, and nothing of the minimum', () => {
+test('the budget of whoever has no name where names are configured is twice what nobody passed, and nothing of the minimum', () => {
   pass(40, 0, person);
   expect(take(100, 0, { requester: ANONYMOUS })).toBe(0);
   pass(7, 0, () => ANONYMOUS);
@@ -116,7 +116,7 @@ test('whoever has no name where names are configured gets twice what nobody pass
   expect(proceeding(named.map((requester) => budget.take('a', requester, 0)))).toBe(80);
 });
 
-test('a service that names its requesters itself takes nothing of the router, and no more than its share of the first', () => {
+test('in the budget a service that names its requesters itself takes nothing of the router, and no more than its share of the first', () => {
   const service = (name: string) => ({ name, isService: true });
   const takenBy = (caller: Holder, from: number) =>
     proceeding(Array.from({ length: 40 }, (_, n) => budget.take('a', person(from + n), 0, caller)));

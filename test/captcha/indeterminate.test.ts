@@ -30,8 +30,8 @@ describe.each<Row>([
   ['the allowance of an outage has no room', { ...DOWN, takeAllowance: async () => false }, []],
   ['the id has never worked', { ...NOT_DOWN, hasWorked: false }, []],
   ['the id has never worked and probes fail', { ...DOWN, hasWorked: false }, []],
-])('if %s', (_what, known, allowed) => {
-  test.each(CAUSES)('with the cause %s', async (given) => {
+])('while %s', (_what, known, allowed) => {
+  test.each(CAUSES)('a captcha without a verdict with the cause %s proceeds as its policy says', async (given) => {
     const cause = known.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
     const isAllowed = allowed.includes(given);
     const proceeds = { faults: isAllowed, always: true, never: false };
@@ -46,7 +46,7 @@ describe.each<Row>([
 });
 
 test.each(['-50101', '-50102', '-50103', '-50104', '-50105'])(
-  'no client can cause %s, so it proceeds in an outage of its captcha id',
+  'the exception %s, which no client can cause, proceeds in an outage of its captcha id',
   async (code) => {
     const given = noVerdict('CONFIGURATION', { code });
     expect(await indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: true, isAllowed: true });
@@ -57,7 +57,7 @@ test.each([
   ['an illegal risk type, which a bot can choose', '-50001'],
   ['an undocumented code of the family of the captcha id', '-50106'],
   ['a certificate that nobody vouches for', null],
-])('in an outage a mistake of the configuration does not proceed: %s', async (_what, code) => {
+])('a mistake of the configuration does not proceed in an outage: %s', async (_what, code) => {
   const given = noVerdict('CONFIGURATION', { code });
   expect(await indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: false, isAllowed: false });
 });

@@ -44,7 +44,7 @@ async function start(nextCaptchaKey?: string) {
   return { app, upstream, validate, accept: (key: string) => (accepted = key) };
 }
 
-test('with both keys in the file nobody is refused, and each captcha takes one call again', async () => {
+test('while a captcha key is replaced nobody is refused, and each captcha takes one call again', async () => {
   const { app, upstream, validate, accept } = await start(NEW);
   for (const key of [OLD, NEW, OLD, NEW]) {
     accept(key);
@@ -59,7 +59,7 @@ test('with both keys in the file nobody is refused, and each captcha takes one c
   expect(app.logged()).not.toContain(NEW);
 });
 
-test('with one key, or if the service accepts neither, the signature is refused after one call, or two', async () => {
+test('a signature is refused with one key, or if the service accepts neither, after one call, or two', async () => {
   for (const [next, calls] of [
     [undefined, 1],
     [NEW, 2],

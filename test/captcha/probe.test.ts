@@ -19,7 +19,7 @@ const judge = (json: unknown, status = 200) => probe.classify({ status, json }, 
 const BLAMING = ['-50101', '-50102', '-50103', '-50104', '-50105'];
 
 describe('what a documented answer shows', () => {
-  test.each(exceptions)('exception $code, $msg (7.2)', ({ code, msg }) => {
+  test.each(exceptions)('a probe that gets the exception $code, $msg (7.2)', ({ code, msg }) => {
     const shown = () => {
       if (code === '-50000') return { evidence: 'failed', reason: 'exception -50000' };
       return BLAMING.includes(code) ? { evidence: 'refused', reason: code } : HEALTHY_PROBE;
@@ -27,7 +27,7 @@ describe('what a documented answer shows', () => {
     for (const status of [200, 400, 500]) expect(judge({ ...EXCEPTION, code, msg }, status)).toEqual(shown());
   });
 
-  test.each(reasons)('a failure with the reason $reason (7.1)', ({ reason }) => {
+  test.each(reasons)('a probe that gets a failure with the reason $reason (7.1)', ({ reason }) => {
     const blames = { evidence: 'refused', reason: 'illegal sign_token' };
     expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : HEALTHY_PROBE);
   });
@@ -48,7 +48,7 @@ describe('an answer that is not documented', () => {
     ['a failure as a status with HTTP status 503', { status: 'fail' }, 503],
     ['a pass without its details', { ...PASS, captcha_args: undefined }],
     ['a result beside an unknown status', { status: 'ok', result: 'success', captcha_args: ARGS }],
-  ])('judges the challenge, so it is no outage: %s', (_what, body, status) => {
+  ])('an undocumented answer to a probe that judges the challenge is no outage: %s', (_what, body, status) => {
     expect(judge(body, status)).toMatchObject({ evidence: 'inconclusive' });
   });
 
@@ -63,18 +63,18 @@ describe('an answer that is not documented', () => {
     ['an exception without a code', { ...EXCEPTION, code: undefined }, 200, 'failed'],
     ['an unknown exception of the family of the captcha id', { ...EXCEPTION, code: '-50199' }, 200, 'refused'],
     ['an unknown exception of the family of a challenge', { ...EXCEPTION, code: '-50399' }, 200, 'well'],
-  ])('%s', (_what, body, status, evidence) => {
+  ])('an undocumented answer to a probe: %s', (_what, body, status, evidence) => {
     expect(judge(body, status)).toMatchObject({ evidence });
   });
 
-  test('and cannot be read, with HTTP status 200, shows nothing', () => {
+  test('an answer to a probe that cannot be read, with HTTP status 200, shows nothing', () => {
     const given = { status: 200, json: undefined, unreadable: 'JSONP' };
     expect(probe.classify(given, probe.body())).toEqual({ evidence: 'inconclusive', reason: 'JSONP' });
   });
 });
 
 describe('the question', () => {
-  test('goes to the address of the captcha id, as a form (section 4)', () => {
+  test('a probe goes to the address of the captcha id, as a form (section 4)', () => {
     expect(probe).toMatchObject({
       region: 'GLB',
       origin: 'http://127.0.0.1:9',
@@ -87,7 +87,7 @@ describe('the question', () => {
     });
   });
 
-  test('is about a made-up challenge with a correct signature, and about another one each time', () => {
+  test('a probe is about a made-up challenge with a correct signature, and about another one each time', () => {
     const forms = [probe.body(), probe.body()].map((form) => Object.fromEntries(new URLSearchParams(form)));
     for (const { lot_number = '', gen_time, ...others } of forms) {
       expect(lot_number).toMatch(/^[0-9a-f]{32}$/);

@@ -16,7 +16,7 @@ describe('the request (section 4)', async () => {
     answerWith(PASS);
   });
 
-  test('is a form with everything but the captcha id, which is in the URL', async () => {
+  test('the request to verify a captcha (section 4) is a form with everything but the captcha id, which is in the URL', async () => {
     await validate({ ...INPUT, captchaId: 'b'.repeat(32), captchaOutput: 'a+b/c=&d ~', passToken: '100% sure' });
     expect(upstream.received).toHaveLength(1);
     const [{ method, url, headers, body } = { method: '', url: '', headers: {}, body: '' }] = upstream.received;
@@ -45,7 +45,7 @@ describe('the request (section 4)', async () => {
     ['genTime', '1'.repeat(16_385)],
     ['captchaId', 'f'.repeat(32)],
     ['captchaId', ''],
-  ])('is refused before any call with %s %j', async (name, value) => {
+  ])('a captcha is refused before any call with %s %j', async (name, value) => {
     expect(await validate({ ...INPUT, [name]: value })).toMatchObject([
       {
         message: expect.stringContaining(`input.${name}: expected `),
@@ -62,7 +62,7 @@ describe('the request (section 4)', async () => {
     ['passToken', 'pass_token', 'é'.repeat(8_192)],
     ['genTime', 'gen_time', '1'.repeat(16_384)],
   ])(
-    'has any %s of at most 16 KiB in UTF-8 unchanged, signed as UTF-8 (2.1, 5), case %#',
+    'the request to verify a captcha has any %s of at most 16 KiB in UTF-8 unchanged, signed as UTF-8 (2.1, 5), case %#',
     async (name, wire, value) => {
       const lot_number = name === 'lotNumber' ? value : INPUT.lotNumber;
       answerWith({ ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } });
@@ -88,7 +88,7 @@ async function validate(input: Record<string, unknown>) {
 
 const ANYTHING = { lotNumber: 'x', captchaOutput: 'x', passToken: 'x', genTime: '1' };
 
-test('against the sandbox a solved challenge passes, with its details (2.3)', async () => {
+test('a solved challenge of the sandbox passes, with its details (2.3)', async () => {
   const challenge = await solveChallenge(String(app.sandboxUrls?.GLB));
   expect(await validate(challenge)).toEqual({
     __typename: 'CaptchaPassed',
