@@ -78,7 +78,7 @@ async function startIn(...regions: readonly [Region, ...Region[]]) {
   return { judge, verify, open };
 }
 
-test('with the accounts and keys of the emptied region behind its own, a region serves the pages and orders of both', async () => {
+test('an emptied region: with its accounts and keys behind their own, another region serves the pages and orders of both', async () => {
   const eu = await startIn('EU');
   const { judgement } = await eu.judge();
   const before = await startIn('NA');

@@ -76,7 +76,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('it has the build, what V8 made of it for its user, the schema, the production packages, and nothing else', async () => {
+test('the image has the build, what V8 made of it for its user, the schema, the production packages, and nothing else', async () => {
   const app = join(image, 'app');
   expect((await readdir(app)).sort()).toEqual(['LICENSE', 'dist', 'node_modules', 'package.json', 'schema']);
   const packages = await readdir(join(app, 'node_modules'));

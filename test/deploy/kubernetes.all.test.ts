@@ -146,7 +146,7 @@ describe('the configuration', () => {
   test.each([
     ['everywhere', everywhere],
     ['EU with all', complete],
-  ])('%s, is refused as it stands, for each placeholder and for nothing else', (_name, objects) => {
+  ])('the configuration %s is refused as it stands, for each placeholder and for nothing else', (_name, objects) => {
     const env = environmentOf(objects);
     const own = Object.keys(env).filter(
       (name) => name !== 'RISK_POLICY_FILE' && /_FILE$|_URL_(EU|NA|GLB)$|^ATTESTATION$/.test(name),
@@ -155,31 +155,34 @@ describe('the configuration', () => {
     expect([...new Set(named)].sort()).toEqual(own.map((name) => name.replace('_FILE', '')).sort());
   });
 
-  test.each(builds)('%s, starts a process that becomes ready, once it is filled in', async (_name, objects) => {
-    const regions = REGIONS.filter((region) => environmentOf(objects)[`FINGERPRINT_URL_${region}`]);
-    const files = await mkdtemp(join(work, 'secret-'));
-    for (const [file, text] of Object.entries(secretsOf(regions))) await writeFile(join(files, file), text);
-    const filledIn = Object.entries(environmentOf(objects)).map(([variable, value]) => {
-      const region = REGIONS.find((one) => variable.endsWith(`_URL_${one}`));
-      return [
-        variable,
-        region
-          ? sandbox.urls[region]
-          : value
-              .replace(mountPath, files)
-              .replace(...POLICY)
-              .replace('.example', '.test'),
-      ];
-    });
-    const here = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0' };
-    const child = startProcess(MAIN, { ...Object.fromEntries(filledIn), ...here });
-    onTestFinished(() => child.stop());
-    const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe])
-      expect((await fetch(new URL(httpGet.path, url))).status).toBe(200);
-  });
+  test.each(builds)(
+    'the configuration %s starts a process that becomes ready, once it is filled in',
+    async (_name, objects) => {
+      const regions = REGIONS.filter((region) => environmentOf(objects)[`FINGERPRINT_URL_${region}`]);
+      const files = await mkdtemp(join(work, 'secret-'));
+      for (const [file, text] of Object.entries(secretsOf(regions))) await writeFile(join(files, file), text);
+      const filledIn = Object.entries(environmentOf(objects)).map(([variable, value]) => {
+        const region = REGIONS.find((one) => variable.endsWith(`_URL_${one}`));
+        return [
+          variable,
+          region
+            ? sandbox.urls[region]
+            : value
+                .replace(mountPath, files)
+                .replace(...POLICY)
+                .replace('.example', '.test'),
+        ];
+      });
+      const here = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0' };
+      const child = startProcess(MAIN, { ...Object.fromEntries(filledIn), ...here });
+      onTestFinished(() => child.stop());
+      const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
+      for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe])
+        expect((await fetch(new URL(httpGet.path, url))).status).toBe(200);
+    },
+  );
 
-  test.each(overlays)('of the overlay %s accepts accounts of its own region alone', (region, objects) => {
+  test.each(overlays)('the overlay of the region %s accepts accounts of its own region alone', (region, objects) => {
     const env = environmentOf(objects);
     const addresses = Object.keys(env).filter((name) => name.includes('_URL_'));
     expect(addresses.sort()).toEqual([`CAPTCHA_URL_${region}`, `FINGERPRINT_URL_${region}`]);
@@ -195,7 +198,7 @@ describe('a rollout', () => {
     ['the policy', 'kubernetes/components/risk-policy/policy.json', '"CHALLENGE"', '"DENY"'],
     ['the configuration of a component', 'kubernetes/components/attestation/config.yaml', 'placeOrder', 'payOrder'],
     ['the configuration of a region', 'regions/eu/config.yaml', 'captcha.eu', 'captcha-2.eu'],
-  ])('is what a change of %s becomes, and the old pods keep what they have', async (_what, ...change) => {
+  ])('a change of %s becomes a rollout, and the old pods keep what they have', async (_what, ...change) => {
     const changed = await build('regions/eu', 'kubernetes', EVERYTHING, [change]);
     expect(podOf(changed)).not.toEqual(podOf(complete));
     const contents = [...complete, ...changed].filter(({ kind }) => /^(ConfigMap|Secret)$/.test(kind));
@@ -204,7 +207,7 @@ describe('a rollout', () => {
     expect(new Set(contents.map(({ metadata }) => metadata.name)).size).toBe(4);
   });
 
-  test('is not what an apply without a change becomes', async () => {
+  test('an apply without a change becomes no rollout', async () => {
     expect(await build('regions/eu', 'kubernetes', EVERYTHING)).toEqual(complete);
   });
 });
@@ -217,7 +220,7 @@ describe('the life of a pod', () => {
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet.path)).not.toContain(readinessProbe.httpGet.path);
   });
 
-  test('it ends after its last answer, and a rollout takes none away before the next one is ready', () => {
+  test('a pod ends after its last answer, and a rollout takes none away before the next one is ready', () => {
     const graceMs = Number(environmentOf(everywhere)['SHUTDOWN_GRACE_MS']);
     expect(graceMs).toBeGreaterThanOrEqual(readinessProbe.periodSeconds * readinessProbe.failureThreshold * 1_000);
     // It leaves time to close sockets, and for clocks that differ.
@@ -235,7 +238,7 @@ describe('the life of a pod', () => {
 });
 
 describe('what a pod may do', () => {
-  test('it is the user of the image, gains no privilege, and writes nowhere', async () => {
+  test('a pod is the user of the image, gains no privilege, and writes nowhere', async () => {
     const dockerfile = await readFile(join(ROOT, 'deploy/Dockerfile'), 'utf8');
     const user = dockerfile.split('\nUSER ').at(-1)?.split('\n')[0];
     const { runAsNonRoot, runAsUser, runAsGroup, fsGroup } = pod.securityContext;
@@ -248,7 +251,7 @@ describe('what a pod may do', () => {
     expect([pod.automountServiceAccountToken, sidecars]).toEqual([false, []]);
   });
 
-  test('everything that selects pods selects these', () => {
+  test('each selector of pods selects these', () => {
     const { labels } = deployment.template.metadata;
     const services = [find('Service'), find('Service', 'device-trust-metrics')].map(({ spec }) => spec.selector);
     const others = [deployment, find('PodDisruptionBudget')['spec']].map(({ selector }) => selector.matchLabels);

@@ -37,7 +37,7 @@ const OF_PROMETHEUS = ['job', 'instance', 'region', 'alertname', 'alertstate'];
 const namesIn = (query: string) => query.match(/\b(?:device_trust|nodejs|process)_\w+|\bup\b/g) ?? [];
 const all = [...ALERTS.map(({ expr }) => expr), ...QUERIES];
 
-test.each(all)('every series and label of this is there: %s', (query) => {
+test.each(all)('each series and label of an expression is a metric of ours: %s', (query) => {
   const names = namesIn(query);
   expect(names.filter((name) => !labelsOf.has(name))).toEqual([]);
   const selected = [...query.matchAll(/(\w+)\s*(?:=~?|!=|!~)\s*"/g)].map(([, label]) => label);
@@ -70,7 +70,7 @@ test('the dashboard shows every metric of ours', () => {
   expect(OURS.filter((name) => !shown.has(name))).toEqual([]);
 });
 
-test('every metric of one service alone is in a row that is closed', () => {
+test('the dashboard closes the row of each metric of one service alone', () => {
   const open = new Set(OPEN_PANELS.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr))));
   const ofOne = /captcha|attestation|fingerprint|signals|decisions|judgements|catalogue|reports|metadata/;
   expect([...open].filter((name) => ofOne.test(name))).toEqual([]);

@@ -50,18 +50,18 @@ describe.each(ROUTERS)('$file', ({ file, removes, secret, waits }) => {
   const { headers, traffic_shaping } = read(`router/${file}`);
   const rules = headers.subgraphs['device-trust'].request;
 
-  test('removes what a client must not send, and sends the secret', () => {
+  test('the file of a router removes what a client must not send, and sends the secret', () => {
     expect(removes(rules)).toEqual(NEVER_FROM_A_CLIENT);
     expect(rules).toContainEqual(secret);
   });
 
-  test('sends the same person to the service that acts, which compares the person of a proof with this one', () => {
+  test('the file of a router sends the same person to the service that acts, which compares the person of a proof with this one', () => {
     const { request } = headers.subgraphs.orders;
     expect(removes(request)).toEqual(['x-user-id', 'x-user-scopes']);
     expect(rules).toEqual(expect.arrayContaining(request.slice(-2)));
   });
 
-  test('waits for us longer than we do for both services, and merges and repeats nothing', () => {
+  test('the file of a router waits for us longer than we do for both services, and merges and repeats nothing', () => {
     expect(traffic_shaping).toMatchObject(waits);
     expect(OURS_MS).toBeLessThan(10_000);
   });
