@@ -43,7 +43,7 @@ describe('sandbox mode', () => {
     }
   });
 
-  test('GET / leads there', async () => {
+  test('GET / leads to Apollo Sandbox', async () => {
     const { status, headers } = await request(`${sandbox.url}/`, BROWSER);
     expect([status, headers.get('location')]).toEqual([302, '/graphql']);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -120,10 +120,13 @@ describe('a name in `Host`', () => {
     'printer.local', // any machine of a network can claim such a name (RFC 6762, section 3)
     '.internal',
     '',
-  ])('that can be of another site, %j, is refused in sandbox mode, and in live mode not looked at', async (host) => {
-    expect(await statusFor(host, sandbox)).toBe(421);
-    expect(await statusFor(host, live)).toBe(200);
-  });
+  ])(
+    'a Host that can be of another site, %j, is refused in sandbox mode, and in live mode not looked at',
+    async (host) => {
+      expect(await statusFor(host, sandbox)).toBe(421);
+      expect(await statusFor(host, live)).toBe(200);
+    },
+  );
 
   test.each([
     'localhost',
@@ -140,7 +143,7 @@ describe('a name in `Host`', () => {
     'host.docker.internal.:4001',
     'device-trust.localhost:4001',
     'device-trust.test',
-  ])('that cannot, %j, is answered', async (host) => {
+  ])('a Host that can be of no other site, %j, is answered', async (host) => {
     expect(await statusFor(host, sandbox)).toBe(200);
   });
 });
@@ -169,7 +172,7 @@ describe('a page of another origin', () => {
     [sandbox.graphqlUrl, 'http://127.0.0.1:3000', 'x'.repeat(600_000), 413],
     [sandbox.graphqlUrl, 'https://studio.apollographql.com', '{"query":"{ __schema { queryType { name } } }"}', 200],
     [challenges, 'http://127.0.0.1:3000', '', 200],
-  ])('on this machine, or Apollo Sandbox, reads whatever %s answers: %s', async (url, origin, body, status) => {
+  ])('a page on this machine, or Apollo Sandbox, reads whatever %s answers: %s', async (url, origin, body, status) => {
     const preflight = [204, 'origin', origin, 'POST', 'content-type,x-user-id', 'true'];
     expect(await corsOf(url, origin, body)).toEqual([preflight, [status, 'origin', origin, null, null, null]]);
   });
@@ -186,13 +189,13 @@ describe('a page of another origin', () => {
     'https://studio.apollographql.com.evil.example',
     'https://evil.apollographql.com',
     'null',
-  ])('elsewhere reads nothing: %s', async (origin) => {
+  ])('a page elsewhere reads nothing: %s', async (origin) => {
     const nothing = ['origin', null, null, null, null];
     expect(await corsOf(sandbox.graphqlUrl, origin)).toEqual([405, 400].map((status) => [status, ...nothing]));
     expect(await corsOf(challenges, origin)).toEqual([404, 200].map((status) => [status, ...nothing]));
   });
 
-  test('reads nothing else, and nothing in live mode', async () => {
+  test('a page of another origin reads nothing else, and nothing in live mode', async () => {
     for (const url of [
       live.graphqlUrl,
       `${live.url}/`,
@@ -204,7 +207,7 @@ describe('a page of another origin', () => {
   });
 });
 
-test('in live mode there are no pages', async () => {
+test('live mode has no pages', async () => {
   expectRefusal(await request(live.graphqlUrl, BROWSER), 405);
   expectRefusal(await request(`${live.url}/graphiql`, BROWSER), 404);
   expectRefusal(await request(`${live.url}/`, BROWSER), 404);
