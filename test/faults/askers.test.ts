@@ -58,22 +58,25 @@ describe.concurrent('in an outage', () => {
   test.for<[string, { subject?: string; metadata?: Metadata }, number, (last: string) => Headers]>([
     ['person', NAMED, 3, (last) => ({ ...by(last), 'x-client-ip': `203.0.113.${oneOf('9', '10')}` })],
     ['IPv4 address', NAMED, 12, (last) => from(`203.0.113.${last}`)],
-  ])('one %s gets its share, and others get theirs', async ([, headers, most, nameOf], context) => {
-    const { app, goDown, ask } = await start(context, headers);
-    await verifyPeople(app, 30, (n) => nameOf(`${n + 1}`));
-    await goDown();
-    const ofOne = await ask(40, () => nameOf('1'));
-    expect([proceeded(ofOne), attested(ofOne)]).toEqual([most, most]);
-    expect(ofOne.at(-1)).toMatchObject({ attestation: null, message: expect.stringMatching(/again in a minute/) });
-    expect(attested(await ask(5, (n) => nameOf(`${n + 2}`)))).toBe(5);
-    // Nobody that a header names.
-    expect(proceeded(await ask(5, () => ROUTER))).toBe(0);
-  });
+  ])(
+    'the budget over HTTP: one %s gets its share, and others get theirs',
+    async ([, headers, most, nameOf], context) => {
+      const { app, goDown, ask } = await start(context, headers);
+      await verifyPeople(app, 30, (n) => nameOf(`${n + 1}`));
+      await goDown();
+      const ofOne = await ask(40, () => nameOf('1'));
+      expect([proceeded(ofOne), attested(ofOne)]).toEqual([most, most]);
+      expect(ofOne.at(-1)).toMatchObject({ attestation: null, message: expect.stringMatching(/again in a minute/) });
+      expect(attested(await ask(5, (n) => nameOf(`${n + 2}`)))).toBe(5);
+      // Nobody that a header names.
+      expect(proceeded(await ask(5, () => ROUTER))).toBe(0);
+    },
+  );
 
   test.for<[string, (typeof ORDERS)[], number]>([
     ['the only service has half', [ORDERS], 5],
     ['each of two services has a quarter', [ORDERS, DESK], 2],
-  ])('%s of the first ten captchas', async ([, services, most], context) => {
+  ])('the budget over HTTP: %s of the first ten captchas', async ([, services, most], context) => {
     const { goDown, ask } = await start(context, NAMED, services);
     await goDown();
     const byOrders = (n: number): Headers => ({ authorization: `Bearer ${ORDERS.secret}`, 'x-user-id': `${n}` });

@@ -85,21 +85,18 @@ describe.concurrent('an outage of one captcha id', () => {
   test.for<[string, Behaviour, string]>([
     ['is down', unavailable, 'outage'],
     ['is paused', answer(200, exception('-50105', 'captcha_id paused')), 'refused'],
-  ])(
-    'lets nobody proceed who names the one that %s, because another one is well',
-    async ([, fault, health], context) => {
-      const { second, app } = await startTwo(context);
-      second.fail(fault);
-      await until(async () => {
-        await verify(app, { captchaId: SECOND });
-        return app.logged().includes(`"account":"${SECOND}","health":"${health}"`);
-      });
-      const outcomes = await flood(30, 10, (n) => verify(app, { captchaId: SECOND, ...EVERYWHERE[n % 3] }));
-      expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
-    },
-  );
+  ])('a bot proceeds with no captcha id that %s, because another one is well', async ([, fault, health], context) => {
+    const { second, app } = await startTwo(context);
+    second.fail(fault);
+    await until(async () => {
+      await verify(app, { captchaId: SECOND });
+      return app.logged().includes(`"account":"${SECOND}","health":"${health}"`);
+    });
+    const outcomes = await flood(30, 10, (n) => verify(app, { captchaId: SECOND, ...EVERYWHERE[n % 3] }));
+    expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
+  });
 
-  test('lets nobody proceed before another one is known, which is well but slow', async (context) => {
+  test('a bot proceeds with no captcha id before another one is known, which is well but slow', async (context) => {
     const late: Behaviour = (exchange) => void setTimeout(answersProbes, 900, exchange);
     const first = await startSwitchable(serves);
     const second = await startSwitchable(serves, { probe: late });
@@ -112,7 +109,7 @@ describe.concurrent('an outage of one captcha id', () => {
     expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
   });
 
-  test('lets no call to another one proceed, however the bot spoils it', async (context) => {
+  test('a bot proceeds with no call to another captcha id, however the bot spoils it', async (context) => {
     const { first, second, app } = await startTwo(context);
     first.fail(unavailable);
     await untilDown(app, () => verify(app));
@@ -132,7 +129,7 @@ describe.concurrent('an outage of one captcha id', () => {
 });
 
 describe.concurrent('an outage that only we see', () => {
-  test('because a firewall refuses for good what probes send is none, though a bot sends the same', async (context) => {
+  test('an outage is not confirmed because a firewall refuses for good what probes send, though a bot sends the same', async (context) => {
     const { upstream, app } = await start(context);
     const seen: string[] = [];
     const wordsOf = ({ request }: RawRequest) => /&captcha_output=.*&pass_token=\w+/.exec(request)?.[0] ?? '';
@@ -156,7 +153,7 @@ describe.concurrent('an outage that only we see', () => {
     expect(proceeded(await flooded)).toBe(0);
   });
 
-  test('because the service refuses what a probe sends ends within 2 s', async (context) => {
+  test('an outage because the service refuses what a probe sends ends within 2 s', async (context) => {
     const { upstream, app } = await start(context);
     upstream.behave(spoils(reset), unavailable);
     await untilDown(app, () => verify(app, SPOILED));
@@ -182,7 +179,7 @@ describe.concurrent('an outage that only we see', () => {
     expect(await person(app)).toMatchObject({ __typename: 'CaptchaPassed' });
   });
 
-  test('because the service answers after three fifths of the deadline is none', async (context) => {
+  test('an outage is not confirmed because the service answers after three fifths of the deadline', async (context) => {
     const { upstream, app } = await start(context, 2_500);
     const late =
       (behave: Behaviour): Behaviour =>

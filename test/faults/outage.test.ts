@@ -82,7 +82,7 @@ describe.concurrent('a whole outage', () => {
     },
   );
 
-  test('lets nobody proceed who names a captcha id that was paused before the process started', async (context) => {
+  test('an outage lets nobody proceed who names a captcha id that was paused before the process started', async (context) => {
     const upstream = await startSwitchable(paused, { probe: paused });
     context.onTestFinished(upstream.stop);
     const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'off' });
@@ -96,7 +96,7 @@ describe.concurrent('a whole outage', () => {
     expect(outcomes.every(({ cause, proceed }) => cause === 'CONFIGURATION' && !proceed)).toBe(true);
   });
 
-  test('lets nobody proceed in a process that was started in it', async (context) => {
+  test('an outage lets nobody proceed in a process that was started in it', async (context) => {
     const upstream = await startSwitchable(unavailable, { probe: unavailable });
     context.onTestFinished(upstream.stop);
     const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'first' });
@@ -109,7 +109,7 @@ describe.concurrent('a whole outage', () => {
     expect(await untilVerified(app)).toBeLessThan(OVER_MS);
   });
 
-  test('lets those proceed who have no widget, each checkout with an attestation of its own, and only then', async (context) => {
+  test('an outage lets those proceed who have no widget, each checkout with an attestation of its own, and only then', async (context) => {
     const sandbox = await startSandbox({ port: 0 });
     context.onTestFinished(sandbox.stop);
     const app = await startInLiveMode(sandbox.urls, { ...ATTESTING, upstreamCheck: 'first' });
@@ -133,7 +133,7 @@ describe.concurrent('a whole outage', () => {
     ['the JSON of a gateway', answer(502, '{"message":"Bad Gateway"}')],
     ['nothing but a status', answer(520, '')],
     ['half of a page', thenClose(answer(504, PAGE, { ...HTML, 'content-length': '9999' }))],
-  ])('in which an edge answers with %s stops nobody, and blames nobody', async ([, page], context) => {
+  ])('an outage in which an edge answers with %s stops nobody, and blames nobody', async ([, page], context) => {
     const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
     await verifyPeople(app, 40);
     upstream.fail(page);
@@ -199,7 +199,7 @@ describe.concurrent('a whole outage', () => {
     expect(await verify(app)).toMatchObject({ proceed: false, attestation: null });
   });
 
-  test('lets nobody proceed while nothing is known of it, and nobody waits for a probe', async (context) => {
+  test('an outage lets nobody proceed while nothing is known of it, and nobody waits for a probe', async (context) => {
     const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
     upstream.behave(unavailable, hang);
     const elapsed = startStopwatch();
