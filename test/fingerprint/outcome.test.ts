@@ -18,7 +18,7 @@ describe('a judged device', () => {
   test.each([
     ['sandbox:android', 'ANDROID'],
     ['sandbox:ios', 'IOS'],
-  ])('%s is Mobile, with every field', async (token, clientType) => {
+  ])('a judged %s is Mobile, with every field', async (token, clientType) => {
     const { data, errors } = await fingerprint({ token });
     expect(errors).toBeUndefined();
     expect(data.deviceFingerprint).toEqual({
@@ -76,7 +76,7 @@ describe('signals, by level and confidence', () => {
     ['(minConfidence: 1)', []],
     ['(minLevel: HIGH, minConfidence: 0.61)', ['EMULATOR']],
     ['(minLevel: null, minConfidence: null)', ALL],
-  ])('with the filter %j', async (filter, expected) => {
+  ])('the filter %j of signals', async (filter, expected) => {
     expect(await names(filter)).toEqual(expected);
   });
 
@@ -94,7 +94,7 @@ describe('an unusual response', async () => {
   const { respondWith, rejectWith, query, stop } = await startRecorded();
   afterAll(stop);
 
-  test('client_type decides between Mobile and Web, never the shape of device_basic (2.7)', async () => {
+  test('the client_type decides between Mobile and Web, never the shape of device_basic (2.7)', async () => {
     const both = { os: {}, browser: {}, device: {}, pla: 'arm64', mod: 'Pixel 8', osv: '15' };
     respondWith({ ...DATA, detail: { ...DATA.detail, client_type: 'Web/H5', device_basic: both } });
     const web = await query({ token: 't' });

@@ -82,7 +82,7 @@ test.each<[unknown, string[]]>([
   expect(problems(json)).toEqual(sentences);
 });
 
-test('every mistake is named at once', () => {
+test('a policy with several mistakes is refused with each of them', () => {
   const wrong = { when: { effect: 'NO', minLevel: 1 }, note: '' };
   const rules = [rule({}), rule(wrong), rule({ id: 'b', shadow: 1 }), rule({ id: 7, shadow: 1 })];
   expect(problems({ rules, otherwise: 'DROP', version: 1 }).map((text) => text.split(/:? ?expected/)[0])).toEqual([

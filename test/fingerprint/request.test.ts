@@ -39,7 +39,7 @@ describe('the request', () => {
   });
 
   test.each(['account_id', 'ip_addr_v4', 'ja3'])(
-    'is refused without a call with %s as an additional key',
+    'the request is refused without a call with %s as an additional key',
     async (key) => {
       const { errors } = await query({ token: 't', metadata: { additional: { [key]: 'x' } } });
       expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
@@ -63,7 +63,7 @@ describe('the request', () => {
   ];
 
   test.each(ARGUMENTS)(
-    'takes every text of 16 KiB in UTF-8 as %s, and one byte more is named',
+    'the request takes every text of 16 KiB in UTF-8 as %s, and one byte more is named',
     async (argument, variables) => {
       const longest = `\n\u0000é💳${'x'.repeat(16_384 - 8)}`;
       expect((await query(variables(longest))).errors).toBeUndefined();
@@ -76,7 +76,7 @@ describe('the request', () => {
   );
 
   test.each(ARGUMENTS)(
-    'is refused with half of a surrogate pair as %s, which is named',
+    'the request is refused with half of a surrogate pair as %s, which is named',
     async (argument, variables) => {
       for (const half of ['\ud83d', 'a\udca9b']) {
         const { errors } = await query(variables(half));
@@ -92,20 +92,20 @@ describe('the request', () => {
     ['empty metadata', { metadata: {} }],
     ['metadata of nulls', { metadata: { email: null, additional: null } }],
     ['null event fields', { eventType: null, eventTime: null }],
-  ])('leaves out %s', async (_what, variables) => {
+  ])('the request leaves out %s', async (_what, variables) => {
     await query({ token: 't', ...variables });
     expect(sentBody()).toEqual({ device_token: 't' });
   });
 
   test.each(['checkout 👩‍💻✓', '', ' ', 'check\nout', '\u0000\u0085\u2028'])(
-    'has the eventType %j as it is (2.1)',
+    'the request has the eventType %j as it is (2.1)',
     async (text) => {
       await query({ token: 't', eventType: text });
       expect(sentBody()).toEqual({ device_token: 't', event_type: text });
     },
   );
 
-  test('has empty texts, and nulls and names of additional keys, as they are (2.2)', async () => {
+  test('the request has empty texts, and nulls and names of additional keys, as they are (2.2)', async () => {
     const json = '{"":"","store":null,"constructor":1,"prototype":{"constructor":null},"__proto__":{"__proto__":[]}}';
     const variables = `{"token":"t","metadata":{"email":"","ja3":null,"additional":${json}}}`;
     expect((await queryText(variables)).errors).toBeUndefined();
@@ -115,7 +115,7 @@ describe('the request', () => {
     expect(Object.hasOwn(sentBody().metadata, '__proto__')).toBe(true);
   });
 
-  test('with an empty token is rejected without a call, as the service would do (section 8)', async () => {
+  test('the request with an empty token is rejected without a call, as the service would do (section 8)', async () => {
     const { data } = await query({ token: '' });
     // The text is our own. An upstream of the tests answers an empty token as it does a probe, and keeps no trace of it.
     const reason = 'expected a token of at least 1 character, but got none';
