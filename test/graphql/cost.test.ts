@@ -173,7 +173,7 @@ describe('the cost of an operation', () => {
     expect(of(document)).toMatchObject({ fixed: cost, variables: [] });
   });
 
-  test('grows with the references, and with the values of the arguments', () => {
+  test('the cost of an operation grows with the references, and with the values of the arguments', () => {
     const query = `query ($r: [_Any!]!, $t: String!) {
       _entities(representations: $r) { ... on DeviceFingerprint { device { id } } }
       deviceFingerprint(token: $t) { __typename }

@@ -105,12 +105,12 @@ describe('the metric', () => {
     expect(await countedDuring(() => ask(app.graphqlUrl, document, { token: 'sandbox:ios' }))).toEqual({});
   });
 
-  test('counts a shadow rule beside the one that decides, once for each lookup', async () => {
+  test('the metric of decisions counts a shadow rule beside the one that decides, once for each lookup', async () => {
     const asking = () => ask(loginOnly.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
     expect(await countedDuring(asking, loginOnly)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
   });
 
-  test('says which kind of client it was about, and which event if the policy names it', async () => {
+  test('the metric of decisions says which kind of client it was about, and which event if the policy names it', async () => {
     const judged = (device: string, eventType: string) =>
       askBothWays(BY_TOKEN, { token: `sandbox:${device}:EMULATOR`, eventType }, loginOnly);
     const grown = await gainOf(loginOnly, async () => {
@@ -123,7 +123,7 @@ describe('the metric', () => {
   });
 
   test.each(['', 'check\nout', '\u2028', 'e'.repeat(257)])(
-    'follows rules for the event %j, which is no label',
+    'the metric of decisions follows rules for the event %j, which is no label',
     async (eventType) => {
       const when = { eventType, anyOf: ['EMULATOR'] };
       // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
@@ -141,7 +141,7 @@ describe('the metric', () => {
     },
   );
 
-  test('has a series for each rule of the policy from the start', async () => {
+  test('the metric of decisions has a series for each rule of the policy from the start', async () => {
     const counted = async (by: typeof app) => {
       const own = (await readMetrics(by)).samples.filter(({ name }) => name === COUNTER);
       return Object.fromEntries(own.map(({ labels, value }) => [seriesOf(labels), value]));

@@ -137,14 +137,14 @@ describe('fragments', () => {
     }).join(' ');
 
   // graphql-js compares them in pairs, each pair a level deeper. Some hundreds of them overflow its stack, which was a 500.
-  test.each([51, 150])('%i of them are refused before they are compared', async (count) => {
+  test.each([51, 150])('%i fragments are refused before they are compared', async (count) => {
     const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(count, [1, 2])}`);
     expect(answer.status).toBe(400);
     expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
     expect(answer.errors?.[0]?.message).toBe('The document has more than 50 fragments.');
   });
 
-  test.each([[[1]], [[1, 7, 13]]])('50 of them in cycles of steps %j are refused as invalid', async (steps) => {
+  test.each([[[1]], [[1, 7, 13]]])('50 fragments in cycles of steps %j are refused as invalid', async (steps) => {
     const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(50, steps)}`);
     expect(answer.status).toBe(400);
     const codes = new Set(answer.errors?.map(({ extensions }) => extensions.code));
@@ -173,7 +173,7 @@ describe('a document', () => {
   });
 
   // graphql-js counts the lines before each error: 7,470 ms for the first of these.
-  test.each([240_000, 1_999])('with %i empty lines and 1,000 errors costs little', async (count) => {
+  test.each([240_000, 1_999])('a document with %i empty lines and 1,000 errors costs little', async (count) => {
     const document = `${'\n'.repeat(count)}query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }`;
     const cpuMs = startCpuStopwatch();
     const { errors } = await ask(app.graphqlUrl, document, { r: Array(1_000).fill({ __typename: 'Nothing' }) });

@@ -81,7 +81,7 @@ test.each(fixtures)('%s.json is what the subgraph answers, with the status %i', 
   await expect(`${JSON.stringify(body, undefined, 2)}\n`).toMatchFileSnapshot(join(FOLDER, `${name}.json`));
 });
 
-test('there are no others', () => {
+test('the fixtures are these files and no others', () => {
   const names = new Set(fixtures.map(([name]) => `${name}.json`));
   expect(globSync('*', { cwd: FOLDER }).filter((path) => !names.has(path))).toEqual([]);
 });
@@ -89,7 +89,7 @@ test('there are no others', () => {
 describe('the fixtures', () => {
   const answers = fixtures.flatMap(([, , { data }]) => (data ? [data] : []));
 
-  test('fit the schema: graphql-js completes each one unchanged', () => {
+  test('the fixtures fit the schema: graphql-js completes each one unchanged', () => {
     const input = { lotNumber: '', captchaOutput: '', passToken: '', genTime: '' };
     const variableValues = { token: '', representations: [], input };
     for (const data of answers) {

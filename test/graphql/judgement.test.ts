@@ -64,7 +64,7 @@ const openBy = (by: TestApp, ...sealed: unknown[]) => ask(by.graphqlUrl, open(),
 const COUNTER = 'device_trust_judgements_total';
 
 describe.each(['phone', 'web', 'car'])('the judgement of a %s', (token) => {
-  test('says what was judged, and opens as the same, by Apollo Server and by compiled code', async () => {
+  test('a judgement says what was judged, and opens as the same, by Apollo Server and by compiled code', async () => {
     const { judgement, ...judged } = await judge(token, app, 'checkout');
     const { sealed, isShortened, judgedAt, subject, eventType, decision, ...same } = judgement;
     expect(isShortened).toBe(false);
@@ -120,7 +120,7 @@ test('filters of signals work as they do on a fresh judgement', async () => {
   }
 });
 
-test('what cannot be opened is null with a code, beside others that can, and nothing is judged instead', async () => {
+test('a sealed text that cannot be opened is null with a code, beside others that can, and nothing is judged instead', async () => {
   const sealed = await sealedBy(app);
   upstream.received.length = 0;
   const altered = `${sealed.slice(0, -1)}${sealed.endsWith('A') ? 'Q' : 'A'}`;
@@ -146,7 +146,7 @@ test('what cannot be opened is null with a code, beside others that can, and not
 });
 
 describe('keys', () => {
-  test('without sealing keys a judgement and opening one are errors that the operator has to correct', async () => {
+  test('a judgement and opening one without sealing keys are errors that the operator has to correct', async () => {
     const none = await start([]);
     const expectNotConfigured = (errors: readonly GraphqlError[] | undefined, ...path: (string | number)[]) => {
       const extensions = { code: 'NOT_CONFIGURED', retryable: false };
@@ -167,7 +167,7 @@ describe('keys', () => {
     expect(value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
   });
 
-  test('the first seals, each opens, and without its key a judgement is lost', async () => {
+  test('the first sealing key seals, each opens, and without its key a judgement is lost', async () => {
     const old = await sealedBy(await start([OLD_KEY]));
     const both = await sealedBy(app);
     expect((await openBy(app, old, both)).errors).toBeUndefined();

@@ -83,7 +83,7 @@ describe('the kind of an operation', () => {
       'query',
       'several',
     ],
-  ])('of an operation with %s', (_what, source, type, field) => {
+  ])('the kind of an operation with %s', (_what, source, type, field) => {
     expect(kindIn(source)).toEqual({ type, field });
   });
 });

@@ -28,7 +28,7 @@ async function forwarded(query: string, variables = {}): Promise<unknown> {
 
 describe('DateTime', () => {
   test.each(['2026-03-01T09:30:00+01:00', '2026-03-01T08:30:00.123456789Z', '2016-12-31T23:59:60Z'])(
-    '%s is forwarded unchanged',
+    'a DateTime like %s is forwarded unchanged',
     async (time) => {
       const body = { device_token: 'x', event_time: time };
       expect(await forwarded(TIME_QUERY, { time })).toEqual(body);
@@ -36,14 +36,14 @@ describe('DateTime', () => {
     },
   );
 
-  test('null is left out', async () => {
+  test('a DateTime of null is left out', async () => {
     expect(await forwarded(TIME_QUERY, { time: null })).toEqual({ device_token: 'x' });
     expect(await forwarded(timeLiteral('null'))).toEqual({ device_token: 'x' });
   });
 
   // `test/conformance/catalogue.test.ts` has more of them.
   test.each(['2026-03-01T09:30:00', '2026-03-01 09:30:00Z', '1990-12-31T23:59:60-08:00', '2026-03-01T09:30:00Z\n', ''])(
-    '%j is refused',
+    'a DateTime like %j is refused',
     async (time) => {
       for (const [query, variables, code] of [
         [TIME_QUERY, { time }, 'BAD_USER_INPUT'],
@@ -71,7 +71,7 @@ const OBJECT_EXPECTED =
 describe('JSONObject', () => {
   const VALUES = { text: 'a "b" \n é', int: -7, float: 1.5, yes: true, no: null, list: [1, ['x'], { y: null }], o: {} };
 
-  test('reaches the upstream whole', async () => {
+  test('a JSONObject reaches the upstream whole', async () => {
     const body = { device_token: 'x', metadata: VALUES };
     expect(await forwarded(OBJECT_QUERY, { object: VALUES })).toEqual(body);
     const literal =
@@ -79,7 +79,7 @@ describe('JSONObject', () => {
     expect(await forwarded(objectLiteral(literal))).toEqual(body);
   });
 
-  test('a literal may hold variables, block texts and enum values', async () => {
+  test('a JSONObject as a literal may hold variables, block texts and enum values', async () => {
     const query = `query ($a: String, $b: [Int], $c: JSONObject, $d: Int) {
       deviceFingerprint(token: "x", metadata: {
         additional: { a: $a, inner: { b: $b, c: $c, d: $d }, block: """ x """, kind: LOGIN }
@@ -114,7 +114,7 @@ describe('JSONObject', () => {
   const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
   const asLiteral = (value: unknown) => JSON.stringify(value).replaceAll('"', '');
 
-  test('32 levels are taken', async () => {
+  test('a JSONObject of 32 levels is taken', async () => {
     const body = { device_token: 'x', metadata: nested(32) };
     expect(await forwarded(OBJECT_QUERY, { object: nested(32) })).toEqual(body);
     expect(await forwarded(objectLiteral(asLiteral(nested(32))))).toEqual(body);
@@ -128,7 +128,7 @@ describe('JSONObject', () => {
     ['a text that is JSON', '{"a":1}'],
     ['a number', 5],
     ['a boolean', true],
-  ])('%s: refused', async (_what, object) => {
+  ])('a JSONObject with %s is refused', async (_what, object) => {
     const literal = typeof object === 'string' ? JSON.stringify(object) : asLiteral(object);
     for (const [query, variables] of [
       [OBJECT_QUERY, { object }],
@@ -157,7 +157,7 @@ describe('numbers that would become others on their way', () => {
     expect(upstream.received).toEqual([]);
   });
 
-  test('the largest ones that would not are taken', async () => {
+  test('the largest numbers that stay what they are on their way are taken', async () => {
     const object = { most: 9007199254740991, least: -9007199254740991, half: 0.5, tiny: 5e-324 };
     expect(await forwarded(OBJECT_QUERY, { object })).toEqual({ device_token: 'x', metadata: object });
   });

@@ -35,7 +35,7 @@ async function breaks(before: string, after: string): Promise<string[]> {
     .map(({ message }) => message);
 }
 
-test('no change against the committed contract breaks a client', async () => {
+test('the contract: no change against the committed one breaks a client', async () => {
   expect(await breaks(readFileSync(CONTRACT, 'utf8'), sdl)).toEqual([]);
 });
 

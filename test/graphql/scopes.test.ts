@@ -47,7 +47,7 @@ const TAGGED = types
   )
   .filter(([, { astNode, type }]) => isTagged(astNode) || typeTags.get(getNamedType(type).name));
 
-test('these fields and types have the tag', () => {
+test('the tag `risk` is on these fields and types', () => {
   const names = TAGGED.map(([type, { name }]) => `${type}.${name}`);
   expect(names).toEqual(expect.arrayContaining(EXPECTED));
   expect([...typeTags].filter(([, is]) => is).map(([name]) => name)).toEqual(
@@ -69,7 +69,7 @@ describe.each(TAGGED.map(([type, field]) => [`${type}.${field.name}`, type, fiel
         : `{ deviceFingerprint(token: "t") { __typename ... on ${type} { clientType ${selection} } } }`;
 
     test.each(['executed by Apollo Server', 'compiled'])(
-      'is null with FORBIDDEN without the scope, %s',
+      'a field with the tag `risk` is null with FORBIDDEN without the scope, %s',
       async (way) => {
         for (let times = way === 'compiled' ? 3 : 0; times > 0; times -= 1) await ask(document, WITHOUT);
         const answer = await ask(document, WITHOUT);
@@ -120,22 +120,25 @@ describe('references', () => {
     expect(answer.data._entities).toMatchObject([{ clientType: 'ANDROID' }, { clientType: 'ANDROID' }]);
   });
 
-  test.each(['executed by Apollo Server', 'compiled'])('have at most 100 such errors in all, %s', async (way) => {
-    const selection = Array.from({ length: 30 }, (_, at) => `a${at}: device { id }`).join(' ');
-    const document = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { version ${selection} } } }`;
-    for (let times = way === 'compiled' ? 3 : 0; times > 0; times -= 1) await ask(document, WITHOUT, { r: [] });
-    const { data, errors, text } = await ask(document, WITHOUT, { r: representations(1_000) });
-    expect(errors).toHaveLength(100);
-    const last = errors?.filter(({ message }) => message.endsWith(' Further fields that are refused have no error.'));
-    expect(last).toHaveLength(1);
-    expect(errors?.[0]?.path).toEqual(['_entities', 0, 'a0']);
-    expect(data._entities).toHaveLength(1_000);
-    expect(text).not.toContain('"id"');
-    for (const { version, ...devices } of data._entities) {
-      expect(version).toBe('1.0');
-      expect(new Set(Object.values(devices))).toEqual(new Set([null]));
-    }
-  });
+  test.each(['executed by Apollo Server', 'compiled'])(
+    'references without the scope have at most 100 errors in all, %s',
+    async (way) => {
+      const selection = Array.from({ length: 30 }, (_, at) => `a${at}: device { id }`).join(' ');
+      const document = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { version ${selection} } } }`;
+      for (let times = way === 'compiled' ? 3 : 0; times > 0; times -= 1) await ask(document, WITHOUT, { r: [] });
+      const { data, errors, text } = await ask(document, WITHOUT, { r: representations(1_000) });
+      expect(errors).toHaveLength(100);
+      const last = errors?.filter(({ message }) => message.endsWith(' Further fields that are refused have no error.'));
+      expect(last).toHaveLength(1);
+      expect(errors?.[0]?.path).toEqual(['_entities', 0, 'a0']);
+      expect(data._entities).toHaveLength(1_000);
+      expect(text).not.toContain('"id"');
+      for (const { version, ...devices } of data._entities) {
+        expect(version).toBe('1.0');
+        expect(new Set(Object.values(devices))).toEqual(new Set([null]));
+      }
+    },
+  );
 });
 
 describe('decisions and judgements, fresh and stored, without the scope', () => {

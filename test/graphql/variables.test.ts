@@ -99,7 +99,7 @@ describe('many mistakes', () => {
       expect(answer.errors?.[0]?.message).toContain(`$input.${name}: expected String!`);
   });
 
-  test('beyond five are counted', async () => {
+  test('many mistakes in variables beyond five are counted', async () => {
     const names = ['accountId', 'phoneNum', 'email', 'ja3', 'ja4', 'userAgent', 'tlsCipher'];
     const answer = await ask(
       app.graphqlUrl,
