@@ -75,8 +75,11 @@ test.each([
   ['7,500 escapes under 100 aliases', tooMuch, tokens(100), ['\u0001'.repeat(7_500)]],
   ['90 names of 250 characters for 160 references', undefined, tokens(90, 250), times(160, () => 't')],
   ['90 names of 250 characters for 180 references', tooMuch, tokens(90, 250), times(180, () => 't')],
-])('what stands in an answer costs each time that it stands there: %s', async (_what, expected, document, of) => {
-  const server = await startSubgraph({}, withDevices(query));
-  expect((await ask(server.graphqlUrl, document, referencesTo(of))).errors).toEqual(expected);
-  await server.stop();
-});
+])(
+  'the cost of an answer counts what stands in it each time that it stands there: %s',
+  async (_what, expected, document, of) => {
+    const server = await startSubgraph({}, withDevices(query));
+    expect((await ask(server.graphqlUrl, document, referencesTo(of))).errors).toEqual(expected);
+    await server.stop();
+  },
+);

@@ -60,7 +60,7 @@ test.each([
   ['asked for nothing that there is', 'GET /favicon.ico HTTP/1.1\r\nhost: x\r\n\r\n'],
   ['sent nothing at all', ''],
   ['sent half a request', 'POST /graphql HTTP/1.1\r\nhost: x\r\n'],
-])('while every connection is held by a client that %s, a router and a probe are answered', async (_what, bytes) => {
+])('a router and a probe are answered while every connection is held by a client that %s', async (_what, bytes) => {
   const app = await start();
   const [router] = await openInTurn(app.url, 1, operation());
   const flood = Array.from({ length: CONNECTIONS * 2 }, () => openUntilEnd(app.url, bytes));
@@ -188,7 +188,7 @@ describe.each<[string, Take, Partial<ServerOptions>, Callers[]]>([
   });
 });
 
-test('while a service leaves bodies unfinished, every request of the router is answered', async () => {
+test('the router has each request answered while a service leaves bodies unfinished', async () => {
   const { url } = await startHolding(ROUTER_AND_SERVICES);
   const bytes = requestOf('orders', OPERATION.padEnd(MB)).slice(0, -1);
   const unfinished = Array.from({ length: 20 }, () => openUntilEnd(url, bytes));
@@ -203,7 +203,7 @@ test('while a service leaves bodies unfinished, every request of the router is a
   await expect.poll(() => statusOf(url, 'orders', body), POLL).toBe(200);
 });
 
-test('one request is never too large, whoever sends it and whatever is made of it', async () => {
+test('a single request is never too large, whoever sends it and whatever is made of it', async () => {
   const { url } = await startHolding({ ...ROUTER_AND_SERVICES, maxAnswerBytes: 20 * MB });
   const long = `{"query":"{ long(length: ${20 * MB - 20}) }"}`;
   const lists = (bytes: number) => `{"query":"{ __typename }","variables":{"x":[${'[],'.repeat(bytes / 3)}[]]}}`;
@@ -221,7 +221,7 @@ test('an answer that cannot be sent, because a plugin set an invalid header, is 
   for (let time = 0; time < 3; time += 1) expect(await statusOf(url, 'orders', long)).toBe(500);
 });
 
-test('after requests that end in every way, each caller has all that it may hold again', async () => {
+test('each caller has all that it may hold again after requests that end in every way', async () => {
   const { url, underWay } = await startHolding({ ...ROUTER_AND_SERVICES, maxAnswerBytes: 16 * MB, maxConnections: 80 });
   const bodies = [
     OPERATION,

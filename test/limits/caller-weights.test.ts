@@ -5,17 +5,20 @@ import { openUntilEnd, ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } 
 
 const POLL = { interval: 5 };
 
-test.each(['[],', '{},', '{"1":1},', '[1],'])('what is made of many %s counts as well', async (value) => {
-  const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
-  const x = value.repeat((512 * 1024) / value.length);
-  const body = `{"query":"{ wait }","variables":{"x":[${x}0]}}`;
-  const connections = Array.from({ length: 10 }, () => openUntilEnd(url, requestOf('orders', body)));
-  await expect.poll(() => underWay.size + connections.filter((one) => one.received() !== '').length, POLL).toBe(10);
-  expect(underWay.size).toBeLessThanOrEqual(2);
-  expect(await statusOf(url, 'router')).toBe(200);
-});
+test.each(['[],', '{},', '{"1":1},', '[1],'])(
+  'the weight of a request counts what is made of many %s',
+  async (value) => {
+    const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
+    const x = value.repeat((512 * 1024) / value.length);
+    const body = `{"query":"{ wait }","variables":{"x":[${x}0]}}`;
+    const connections = Array.from({ length: 10 }, () => openUntilEnd(url, requestOf('orders', body)));
+    await expect.poll(() => underWay.size + connections.filter((one) => one.received() !== '').length, POLL).toBe(10);
+    expect(underWay.size).toBeLessThanOrEqual(2);
+    expect(await statusOf(url, 'router')).toBe(200);
+  },
+);
 
-test('what is made of many new documents counts as well', async () => {
+test('the weight of a request counts what is made of many new documents', async () => {
   const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
   const query = (at: number) => `{ wait(x: [${'"" '.repeat(1_980)}]) _${at}: __typename }`;
   const connections = Array.from({ length: 40 }, (_, at) =>

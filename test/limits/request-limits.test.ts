@@ -78,7 +78,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
     expect(upstream.received).toEqual([]);
   });
 
-  test('more entity references than allowed', async () => {
+  test('a request with more entity references than allowed is refused', async () => {
     const same = (count: number) => referencesTo(Array(count).fill('same'));
     expect(codesOf(await ask(small.graphqlUrl, ENTITIES_SHORT, same(6)))).toEqual(['DEVICE_TOKEN_REJECTED']);
     upstream.received.length = 0;
@@ -94,7 +94,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
   test.each([
     ['a small limit', small, 4],
     ['the default', usual, 100],
-  ])('fingerprint calls, %s', async (_which, { graphqlUrl }, limit) => {
+  ])('fingerprint calls of one request beyond the limit fail alone, %s', async (_which, { graphqlUrl }, limit) => {
     upstream.received.length = 0;
     const { errors } = await ask(graphqlUrl, ENTITIES_SHORT, referencesTo(times(limit + 1, String)));
     const codes = errors?.map(({ extensions }) => extensions.code);
@@ -104,7 +104,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
     expect(upstream.received).toHaveLength(limit);
   });
 
-  test('the same token counts once', async () => {
+  test('fingerprint calls of one request with the same token count once', async () => {
     upstream.received.length = 0;
     const four = referencesTo(times(6, (at) => `${at % 4}`));
     expect(codesOf(await ask(small.graphqlUrl, ENTITIES_SHORT, four))).toEqual(['DEVICE_TOKEN_REJECTED']);
@@ -114,7 +114,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
   test.each([
     ['a small limit', small, 2],
     ['the default', usual, 1],
-  ])('captchas, %s', async (_which, { graphqlUrl }, limit) => {
+  ])('captchas of one request beyond the limit fail alone, %s', async (_which, { graphqlUrl }, limit) => {
     upstream.received.length = 0;
     const { data, errors } = await ask(graphqlUrl, captchasMutation(limit + 1), { input: CAPTCHA_INPUT });
     expect(Object.values(data)).toEqual([...Array(limit).fill({ proceed: false }), null]);
@@ -123,7 +123,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
   });
 });
 
-test('while the event loop is late, GraphQL gets a 503 at once and health checks go on; then all is well again', async () => {
+test('an event loop that is late: GraphQL gets a 503 at once and health checks go on; then all is well again', async () => {
   const app = await startInLiveMode(upstream.url, {}, 200);
   onTestFinished(app.stop);
   const BODY = '{"query":"{ signalCatalogue { code } }"}';

@@ -45,12 +45,7 @@ const ALLOWED: readonly Row[] = [
   ['everything about 250 references', entitiesQuery(JUDGED_FRAGMENT.replace(/^[^{]*\{|\}\s*$/g, '')), references(250)],
   ['signals of 1,000 references', entitiesQuery('signals { meaning }'), references(1_000)],
   [
-    'signals of 200 references under five aliases',
-    entitiesQuery(pieces(5, (at) => `a${at}: signals { meaning }`)),
-    references(200),
-  ],
-  [
-    'filtered signals',
+    'filtered signals of 200 references under five aliases',
     entitiesQuery(pieces(5, (at) => `a${at}: signals(minLevel: HIGH) { meaning }`)),
     references(200),
   ],
@@ -256,7 +251,7 @@ async function cpuOf(document: string, variables: Record<string, unknown>, heade
 describe('an allowed request costs little', async () => {
   const rows = [...ALLOWED, ...(await judgementRows()), ...HOSTILE_ROWS, ...REPEATED];
   const traced = ALLOWED.map(([what, ...asked]): Row => [`a trace of ${what}`, ...asked]);
-  test.each<Row>([...rows, ...traced])('%s', async (what, document, variables) => {
+  test.each<Row>([...rows, ...traced])('an allowed request costs little: %s', async (what, document, variables) => {
     const headers = what.startsWith('a trace') ? TRACE : {};
     const cost = (name: string) => cpuOf(underName(name, document), variables, headers);
     const costs: number[] = [];
