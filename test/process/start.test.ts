@@ -45,7 +45,7 @@ test('a start names every mistake at once, those of the policy file among them, 
   expect(child.stderr()).not.toContain(CANARY);
 });
 
-test('what sandbox mode sealed and attested is good after a restart', async (context) => {
+test('a restart: what sandbox mode sealed and attested is good after it', async (context) => {
   const first = await startServing(context, SANDBOX);
   const [, sandboxUrl = ''] = /POST '(.*)\/sandbox\/challenges/.exec(first.child.stdout()) ?? [];
   const input = { ...(await solveChallenge(sandboxUrl)), audience: 'orders', action: 'placeOrder' };
@@ -63,7 +63,7 @@ test('what sandbox mode sealed and attested is good after a restart', async (con
   expect((await ask(graphqlUrl, open, { of: [judgement] })).data._entities).toEqual([{ clientType: 'IOS' }]);
 });
 
-test('in sandbox mode it says where it is and what to ask, and all of that works, twice, until a SIGINT', async (context) => {
+test('sandbox mode says where it is and what to ask, and all of that works, twice, until a SIGINT', async (context) => {
   const { child, graphqlUrl, urlOf } = await startServing(context, SANDBOX);
   expect(child.stdout()).toContain(`Device trust is at ${graphqlUrl}, Apollo Sandbox at ${urlOf('/').slice(0, -1)}\n`);
   expect((await fetch(urlOf('/'), { headers: { accept: 'text/html' } })).status).toBe(200);

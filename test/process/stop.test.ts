@@ -55,7 +55,7 @@ describe('a signal', () => {
     },
   );
 
-  test('ends it with 0 within 10 s, even if what is under way never ends', async (context) => {
+  test('a signal ends the process with 0 within 10 s, even if what is under way never ends', async (context) => {
     const { child, verified } = await startBusy(context, 1_000);
     const start = performance.now();
     expect(await child.end('SIGINT')).toBe(0);
@@ -75,7 +75,7 @@ describe('a signal', () => {
   });
 
   // By a handler of its own: process 1 of a container would not even get a signal that nothing handles.
-  test('a second time ends it at once', async (context) => {
+  test('a signal ends the process at once if it comes a second time', async (context) => {
     const { child, becomes } = await startBusy(context, 30_000);
     child.signal('SIGINT');
     await becomes(503);
