@@ -73,7 +73,7 @@ describe('a name', () => {
     expect(outcomes).toEqual(['EAI_AGAIN', OLD]);
   });
 
-  test('tells each failed look-up, whether it is the first one, and when one succeeds again', () => {
+  test('a failed look-up is told each time, whether it is the first one, and when one succeeds again', () => {
     const { resolve, answer, fail, told } = startKnown();
     expect(told).toEqual([]);
     for (const code of ['EAI_AGAIN', 'ENOTFOUND']) {
@@ -113,7 +113,7 @@ describe('an answer', () => {
     expect(lookupCount()).toBe(3);
   });
 
-  test.each(['EAI_AGAIN', 'ENOTFOUND'])('is used for 5 minutes while each refresh fails with %s', (code) => {
+  test.each(['EAI_AGAIN', 'ENOTFOUND'])('an answer is used for 5 minutes while each refresh fails with %s', (code) => {
     const { resolve, answer, fail, outcomes, lookupCount } = startKnown();
     const failUntil = (ms: number) => {
       while (performance.now() < ms) {

@@ -71,7 +71,7 @@ describe('overload', () => {
 });
 
 describe('the total lag', () => {
-  test('grows by what a turn takes beyond 20 ms, while it still goes on and after it', async () => {
+  test('the total lag grows by what a turn takes beyond 20 ms, while it still goes on and after it', async () => {
     start();
     await setTimeout(50);
     const before = monitor.totalLagMs();

@@ -37,7 +37,7 @@ test.each([
 test.each([
   ['{"a":1,"\\\\":2}', String.raw`{"a":1,"\u0061":2}`, undefined],
   ['{"a":1,"cod\\\\":2}', String.raw`{"a":1,"cod\u0065":2}`, { a: 1, code: 2 }],
-])('after %s, %s is what it says, or nothing', (earlier, json, value) => {
+])('a text is read after %s as if it were alone, or not at all: %s', (earlier, json, value) => {
   parseJson(earlier);
   expect([undefined, value]).toContainEqual(parseJson(json));
 });
