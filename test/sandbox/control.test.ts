@@ -41,7 +41,7 @@ test('a service of one region is slow, then works, then is down for as long as t
   await expect.poll(() => codeOf('pk_sandbox_glb')).toBeUndefined();
 });
 
-test('a new key makes the old one wrong', async () => {
+test('a new key of the sandbox makes the old one wrong', async () => {
   await set(NA, 'keys', { id: 'b'.repeat(32), key: 'new' });
   expect(await captchaOf(NA, 'b'.repeat(32))).toMatchObject({ category: 'ILLEGAL_SIGN_TOKEN' });
   await set(NA, 'keys', { id: 'pk_sandbox_na', key: 'new' });

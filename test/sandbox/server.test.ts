@@ -3,7 +3,7 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { freePort } from '../support/ports.ts';
 import { query } from './support.ts';
 
-test('port N takes N, N+1 and N+2', async () => {
+test('the sandbox on port N takes N, N+1 and N+2', async () => {
   const startAtFree = async (): ReturnType<typeof startSandbox> =>
     startSandbox({ port: await freePort() }).catch((error) => {
       // One of the next two was taken.
@@ -16,7 +16,7 @@ test('port N takes N, N+1 and N+2', async () => {
   expect(others).toEqual([1, 2].map((more) => Number(first) + more));
 });
 
-test('stop closes open connections and frees the ports, and a second stop does nothing', async () => {
+test('a stop of the sandbox closes open connections and frees the ports, and a second stop does nothing', async () => {
   const sandbox = await startSandbox({ port: 0 });
   const url = sandbox.urls.GLB;
   const idle = await query(url, { device_token: 'sandbox:web' });
