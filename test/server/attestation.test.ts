@@ -54,7 +54,7 @@ describe('in sandbox mode, without any configuration', async () => {
   }
   fragment Passed on CaptchaPassed { fifth: attestation }`;
 
-  test('it is signed once, however often it is selected', async () => {
+  test('an attestation is signed once, however often it is selected', async () => {
     const before = Number(await issuedBy(app, 'verified'));
     // The last ones come from compiled code.
     for (const time of [1, 2, 3, 4, 5]) {
@@ -67,7 +67,7 @@ describe('in sandbox mode, without any configuration', async () => {
     }
   });
 
-  test('nothing is signed without an audience, which an error says, or where the field is not selected', async () => {
+  test('an attestation is not signed without an audience, which an error says, or where the field is not selected', async () => {
     const before = await issuedBy(app, 'verified');
     for (const changes of [{}, {}, {}, {}, { lotNumber: 'sandbox:fail:pass_token expire' }]) {
       const { data, errors } = await validate({ ...(await solve()), ...changes });
@@ -108,7 +108,7 @@ const attestation: NonNullable<Config['attestation']> = {
   ],
 };
 
-test('in live mode without a configuration an audience is NOT_CONFIGURED before anything is asked, and there are no keys', async () => {
+test('an audience in live mode without a configuration is NOT_CONFIGURED before anything is asked, and there are no keys', async () => {
   const bare = await startWithoutUpstreams();
   onTestFinished(bare.stop);
   for (const input of [

@@ -84,7 +84,7 @@ describe('whoever presents', () => {
     }
   });
 
-  test('nothing, or a wrong secret, is refused before the body arrives', async () => {
+  test('a request without a secret, or with a wrong one, is refused before the body arrives', async () => {
     const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999\r\n';
     for (const line of ['', 'authorization: Bearer nobody\r\n']) {
       expect(await sendBytes(server.graphqlUrl, `${head}${line}\r\n`)).toMatch(/^HTTP\/1\.1 401 /);
@@ -129,7 +129,7 @@ test('the router gets an inline trace if it asks for one, and nobody else does',
 });
 
 describe('the router', () => {
-  test.each([ROUTER, PREVIOUS, LONGEST])('asks with each secret while they are rotated', async (secret) => {
+  test.each([ROUTER, PREVIOUS, LONGEST])('the router asks with each secret while they are rotated', async (secret) => {
     expect(await callerAt(server.graphqlUrl, asRouter(secret))).toEqual({ name: 'router', scopes: [] });
   });
 
@@ -142,13 +142,13 @@ describe('the router', () => {
     expect(await callerAt(server.graphqlUrl, asRouter())).toEqual({ name: 'router', scopes: [] });
   });
 
-  test('brings the Authorization of a person, which is ignored, even if it is that of a service', async () => {
+  test('the router brings the Authorization of a person, which is ignored, even if it is that of a service', async () => {
     for (const authorization of ['Bearer of-a-person', `Bearer ${ORDERS.secret}`, 'Basic x', '']) {
       expect(await callerAt(server.graphqlUrl, { ...asRouter(), authorization })).toMatchObject({ name: 'router' });
     }
   });
 
-  test('brings nothing without trusted headers, and then scopes are enforced only beside services', async () => {
+  test('the router brings nothing without trusted headers, and then scopes are enforced only beside services', async () => {
     expect(await callerAt(plain.graphqlUrl, { ...asRouter(), ...PERSON })).toEqual({ name: 'router' });
     expect(await callerAt(withScopesOfServices.graphqlUrl, { ...asRouter(), ...PERSON })).toEqual({
       name: 'router',
@@ -158,7 +158,7 @@ describe('the router', () => {
 });
 
 describe('the log and the metrics', () => {
-  test('name the caller of each operation, and count a request without a secret as refused alone', async () => {
+  test('the log and the metrics name the caller of each operation, and count a request without a secret as refused alone', async () => {
     const app = await startSandboxed({ routerSecrets: [ROUTER], ...SERVICES, ...HEADERS });
     const clients = [asRouter(), asService(ORDERS.secret), asService(ORDERS.secret), asService('the-secret-of-nobody')];
     for (const client of clients) {

@@ -79,7 +79,7 @@ test.each([
   expect(again).toEqual(first);
 });
 
-test('what is wrong with a request is no matter of its document: the next request with it is answered', async () => {
+test('a request that is wrong spoils no document: the next request with it is answered', async () => {
   const query = 'query Valid($t: String!) { deviceFingerprint(token: $t) { __typename } }';
   for (const t of [1, 'sandbox:web', 1, 'sandbox:web'])
     expect((await ask(app.graphqlUrl, query, { t })).status).toBe(t === 1 ? 400 : 200);

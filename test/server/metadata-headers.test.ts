@@ -76,7 +76,7 @@ describe('a header', () => {
     expect(await metadataOf({ 'x-client-ip': '[2001:DB8::7]:443' })).toEqual({ ip_addr_v6: '2001:db8::7' });
   });
 
-  test('stands beside arguments that no header carries', async () => {
+  test('a header stands beside arguments that no header carries', async () => {
     const metadata = { email: 'a@shop.example', additional: { store: 'Berlin' } };
     expect(await metadataOf({ 'x-user-id': 'person-17' }, metadata)).toEqual({
       account_id: 'person-17',
@@ -129,7 +129,7 @@ describe('an argument', () => {
     expect(await dropped(app, 'ja3')).toBeUndefined();
   });
 
-  test('stands in for an absent header where that is configured, and never beside one', async () => {
+  test('an argument stands in for an absent header where that is configured, and never beside one', async () => {
     expect(await metadataOf({}, { ja4: 'mine' })).toEqual({ ja4: 'mine' });
     expect(await metadataOf({ 'x-ja4': 'measured' }, { ja4: 'mine' })).toEqual({ ja4: 'measured' });
     expect(await metadataOf({}, { ipAddrV6: '2001:db8::1' }, either)).toEqual({ ip_addr_v6: '2001:db8::1' });
@@ -166,13 +166,13 @@ describe('questions', () => {
 describe('who is trusted', () => {
   const IP = { 'x-client-ip': '203.0.113.7' };
 
-  test('a service is', async () => {
+  test('a service is trusted with headers for the metadata', async () => {
     const bearer = { ...IP, authorization: `Bearer ${ORDERS.secret}` };
     await post(app.graphqlUrl, JSON.stringify({ query: QUERY }), bearer);
     expect(sent()).toEqual([{ ip_addr_v4: '203.0.113.7' }]);
   });
 
-  test('anyone without a secret is not: neither headers nor arguments for these keys count', async () => {
+  test('anyone without a secret is not trusted with headers: neither headers nor arguments for these keys count', async () => {
     const open = await startInLiveMode(upstream.url, {
       trustedHeaders: CONFIG.trustedHeaders,
       allowDirectAccess: true,
@@ -185,7 +185,7 @@ describe('who is trusted', () => {
   });
 });
 
-test('nothing of these headers is logged or a label', async () => {
+test('headers for the metadata are neither logged nor a label', async () => {
   const secrets = {
     'x-client-ip': '203.0.113.199',
     'x-client-user-agent': 'agent-nobody-may-read',

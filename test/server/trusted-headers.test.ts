@@ -25,7 +25,7 @@ const open = await startServerOfCallers(HEADERS);
 afterAll(() => Promise.all([server, sandbox, open].map(({ stop }) => stop())));
 
 describe('anyone, if no secret is configured', () => {
-  test('without a secret a trusted header is believed in the sandbox alone', async () => {
+  test('a trusted header without a secret is believed in the sandbox alone', async () => {
     const scopes = ['openid', 'risk:read'];
     expect(await callerAt(sandbox.graphqlUrl, PERSON)).toEqual({ name: 'anyone', subject: 'person-17', scopes });
     expect(await callerAt(sandbox.graphqlUrl, {})).toEqual({ name: 'anyone', scopes: [] });
@@ -48,15 +48,18 @@ describe('anyone, if no secret is configured', () => {
   const ELSEWHERE =
     '192.0.2.7 10.0.0.1 128.0.0.1 12.7.0.0 ::ffff:192.0.2.127 :: ::2 2001:db8::1 2001:db8::ffff:127.0.0.1 fe80::1 fd00::127.0.0.1 127.0.0.1.example';
 
-  test.each(LOOPBACK.split(' '))('is believed in the sandbox from %s', (address) => {
+  test.each(LOOPBACK.split(' '))('a trusted header without a secret is believed in the sandbox from %s', (address) => {
     expect(identify(address)).toMatchObject({ name: 'anyone', subject: 'person-17' });
     expect(metadataFrom(address)).toEqual({ ipAddrV4: '203.0.113.7', ipAddrV6: null });
   });
 
-  test.each([...ELSEWHERE.split(' '), undefined])('is not believed in the sandbox from %s', (address) => {
-    expect(identify(address)).toMatchObject({ name: 'anyone', subject: undefined, scopes: new Set() });
-    expect(metadataFrom(address)).toEqual({ ipAddrV4: null, ipAddrV6: null });
-  });
+  test.each([...ELSEWHERE.split(' '), undefined])(
+    'a trusted header without a secret is not believed in the sandbox from %s',
+    (address) => {
+      expect(identify(address)).toMatchObject({ name: 'anyone', subject: undefined, scopes: new Set() });
+      expect(metadataFrom(address)).toEqual({ ipAddrV4: null, ipAddrV6: null });
+    },
+  );
 });
 
 describe('a trusted header counts if it is there once and plain, and otherwise not at all', () => {
@@ -135,7 +138,7 @@ describe('one client address', () => {
     ...'2001:db8::1::2 2001:db8::12345 2001:db8::1:46532 [2001:db8::1 2001:db8::1] [2001:db8::1]:'.split(' '),
     ...'[2001:db8::1]:65536 [2001:db8::1]80 [[2001:db8::1]] fe80::1%eth0 [fe80::1%25eth0]:80'.split(' '),
   ];
-  test.each(MALFORMED)('%j is malformed', (text) => {
+  test.each(MALFORMED)('the client address %j is malformed', (text) => {
     expect(clientAddressOf(text, {})).toBeUndefined();
   });
 
@@ -150,7 +153,7 @@ describe('one client address', () => {
     ['[2001:db8::1]', undefined],
     ['2001:db8::1:65536', undefined],
     ['2001:db8:1:2:3:4:5:6', undefined],
-  ])('%s, if a port always follows', (text, expected) => {
+  ])('the client address %s, if a port always follows', (text, expected) => {
     expect(clientAddressOf(text, { port: true })).toEqual(expected);
   });
 });
@@ -168,7 +171,7 @@ describe('a list of addresses, counted from the right', () => {
     ['203.0.113.7,', 1, undefined],
     ['203.0.113.7,,192.0.2.9', 2, undefined],
     ['203.0.113.7, unknown', 1, undefined],
-  ])('%j after %i hops', (list, hops, expected) => {
+  ])('a list of addresses: %j after %i hops', (list, hops, expected) => {
     expect(clientAddressOf(list, { hops })).toEqual(expected);
   });
 
@@ -179,7 +182,7 @@ describe('a list of addresses, counted from the right', () => {
     expect(read(request)).toMatchObject([{ found: v4('198.51.100.1') }]);
   });
 
-  test('whatever a client sends cannot change what the proxies have appended', () => {
+  test('a list of addresses: whatever a client sends cannot change what the proxies have appended', () => {
     const appended = fc.array(fc.ipV4(), { minLength: 1, maxLength: 16 });
     const sent = fc.oneof(fc.string({ maxLength: 200 }), fc.constantFrom(',', ',,,', '::1', '"', 'x'.repeat(9_000)));
     fc.assert(
@@ -249,7 +252,7 @@ describe('every address', () => {
     );
   });
 
-  test('no text makes the search for an address fail', () => {
+  test('the search for an address fails for no text', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789abcdefg:.[]%, ') }), fc.ipV6());
     const someHops = fc.option(fc.integer({ min: 1, max: 16 }), { nil: undefined });
     fc.assert(
