@@ -20,11 +20,11 @@ const FIELDS = [schema.getQueryType(), schema.getMutationType()]
   .map(({ name, astNode }) => ({ name, directives: astNode?.directives?.map((one) => one.name.value) ?? [] }));
 
 describe.each(SLICES)('the slice $name', ({ name, accounts }) => {
-  test('has accounts that the sandbox refuses, and that may come from a file', () => {
+  test('a slice has accounts that the sandbox refuses, and that may come from a file', () => {
     expect(VARIABLES[accounts]).toMatchObject({ live: true, secret: true });
   });
 
-  test('has two accounts in the sandbox', async () => {
+  test('a slice has two accounts in the sandbox', async () => {
     const sandbox = await startSandbox({ port: 0 });
     onTestFinished(sandbox.stop);
     const app = await startInLiveMode(sandbox.urls, sandbox.settingsFor({ attestation: undefined }));
@@ -38,24 +38,24 @@ describe.each(SLICES)('the slice $name', ({ name, accounts }) => {
     await expect.poll(async () => (await worked()).filter((value) => value === 1).length).toBeGreaterThan(1);
   });
 
-  test('can be slow and down in the sandbox', async () => {
+  test('a slice can be slow and down in the sandbox', async () => {
     const sandbox = await startSandbox({ port: 0 });
     onTestFinished(sandbox.stop);
     const body = new URLSearchParams({ service: name });
     expect((await fetch(`${sandbox.urls.GLB}/sandbox/faults`, { method: 'POST', body })).status).toBe(200);
   });
 
-  test('gets its accounts from a file in Kubernetes and on a VM', () => {
+  test('a slice gets its accounts from a file in Kubernetes and on a VM', () => {
     for (const file of ['kubernetes/deployment.yaml', 'vm/device-trust@.service'])
       expect(readFileSync(join(ROOT, 'deploy', file), 'utf8')).toContain(`${VARIABLES[accounts].name}_FILE`);
   });
 
-  test('is in the alert about a service that judges nothing', () => {
+  test('a slice is in the alert about a service that judges nothing', () => {
     expect(ALERTS.find(({ alert }) => alert === 'DeviceTrustJudgesNothing')?.expr).toContain(`"${name}"`);
   });
 });
 
-test('each root field has a cost, and an alert for its failure if it calls a service', () => {
+test('a root field has a cost, and an alert for its failure if it calls a service', () => {
   expect(FIELDS.filter(({ directives }) => !/cost|listSize/.test(directives.join()))).toEqual([]);
   const called = FIELDS.filter(({ directives }) => directives.includes('cost')).map((field) => field.name);
   const lists = ALERTS.flatMap(({ expr }) => [...expr.matchAll(/field=~"([^"]*)"/g)].map(([, list = '']) => list));

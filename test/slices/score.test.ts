@@ -9,7 +9,7 @@ import { envOf, parse, start, startService } from './support.ts';
 
 const OURS = { service: 'score', region: '', account: 'shop' };
 
-test('it answers, is ready, and has health, metrics and lines of its own, without the other services', async () => {
+test('an added upstream answers, is ready, and has health, metrics and lines of its own, without the other services', async () => {
   const service = await startService();
   const app = await start(envOf(service.url));
   await app.ready;
@@ -30,7 +30,7 @@ test('it answers, is ready, and has health, metrics and lines of its own, withou
   expect(summaryOf(app.config, app.slices, {})).toMatch(/upstreams: score; score: on; quotas: off$/);
 });
 
-test('an account that is refused keeps the process unready', async () => {
+test('an added upstream with an account that is refused keeps the process unready', async () => {
   const service = await startService();
   const app = await start(envOf(service.url, { secret: 'an-old-secret' }));
   const health = async (state: string) =>
@@ -39,7 +39,7 @@ test('an account that is refused keeps the process unready', async () => {
   expect((await fetch(`${app.url}/readyz`)).status).toBe(503);
 });
 
-test('it is limited by its quota, and the start says so', async () => {
+test('an added upstream is limited by its quota, and the start says so', async () => {
   const service = await startService();
   const app = await start(envOf(service.url, { SCORE_QUOTA: '{"perDay":1}' }));
   expect([await app.codesOf(), await app.codesOf()]).toEqual([undefined, ['QUOTA_EXCEEDED']]);
@@ -80,7 +80,7 @@ describe('the start', () => {
   ])('%s', (_what, env, problems) => expect(problemsIn(() => parse(env))).toEqual(problems));
 });
 
-test('it closes: the probes of an outage end with the process', async () => {
+test('an added upstream closes: the probes of an outage end with the process', async () => {
   const service = await startService(503);
   const app = await start(envOf(service.url));
   // A probe each second follows.
