@@ -81,7 +81,7 @@ test('a key that is new is looked for once 30 s have passed, and until then nobo
   expect(await verdictOf(await (await createSigner()).sign())).toBe('INVALID');
 });
 
-test('of several issuers, each is trusted for its own tokens, even if two have the same kid', async () => {
+test('each of several issuers is trusted for its own tokens, even if two have the same kid', async () => {
   const [theirs, iss] = [await createSigner(), 'https://other.example'];
   const otherServer = await startKeyServer([{ ...theirs.publicJwk, kid: signer.kid }]);
   const config = { audience: 'orders', subject: 'required' } as const;

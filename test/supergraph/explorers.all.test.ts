@@ -31,7 +31,7 @@ async function execute(operationName: string) {
   return { variables: sent[0]?.postDataJSON().variables, ...(await response?.json()) };
 }
 
-test('while the page of Apollo Sandbox does not load, the link to GraphiQL can be seen and followed', async () => {
+test('the link to GraphiQL can be seen and followed while the page of Apollo Sandbox does not load', async () => {
   const { page: waiting } = await visit(browser, 'about:blank');
   // The script is there, as from a cache, and the frame that it makes never loads.
   const body = `class EmbeddedSandbox { constructor({ target }) {
@@ -67,7 +67,7 @@ test('a page at studio.apollographql.com reads an answer, as Apollo Sandbox does
   expect(complaints.join()).toContain("No 'Access-Control-Allow-Origin' header is present");
 });
 
-test('without the internet GraphiQL takes the place of Apollo Sandbox, and each visit has new challenges', async () => {
+test('GraphiQL takes the place of Apollo Sandbox without the internet, and each visit has new challenges', async () => {
   await page.waitForURL(`${app.url}/graphiql`);
   // The tabs are where they stay.
   await page.getByRole('tab').last().waitFor();

@@ -79,7 +79,7 @@ test('Apollo Sandbox at studio.apollographql.com may ask both graphs with any he
     }
 });
 
-test('a signal ends it with 0', async () => {
+test('`npm run supergraph` ends with 0 at a signal', async () => {
   expect(await child.end('SIGTERM')).toBe(0);
   expect(child.stderr()).toBe('');
   expect(child.stdout().trim().split('\n')).toHaveLength(7);
@@ -88,7 +88,7 @@ test('a signal ends it with 0', async () => {
   }
 });
 
-test('a port that is taken ends it with 1 and one sentence', async ({ onTestFinished }) => {
+test('`npm run supergraph` on a port that is taken ends with 1 and one sentence', async ({ onTestFinished }) => {
   const server = createServer();
   const port = await listen(server);
   const second = start({ SANDBOX_PORT: String(port) });

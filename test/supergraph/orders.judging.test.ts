@@ -168,7 +168,7 @@ test.each([
     { of: [{ __typename: 'FingerprintDevice', id: 'd' }] },
     { _entities: [null] },
   ],
-])('without the scope risk:read %s is FORBIDDEN', async (_what, query, variables, expected) => {
+])('the scope risk:read: without it %s is FORBIDDEN', async (_what, query, variables, expected) => {
   for (const scopes of ['', 'openid risk:readers', 'openid, risk:read']) {
     const { data, errors } = await ask(query, variables, scopes);
     expect(data).toEqual(expected);

@@ -57,7 +57,7 @@ describe('only a gateway with the secret of the subgraph', () => {
     ['no secret', {}],
     ['that of another subgraph', { 'router-authorization': SECRETS['device-trust'] }],
     ['more than the secret', { 'router-authorization': `${SECRETS.orders}x` }],
-  ])('asks: with %s there is a 401, and not even the schema', async (_what, headers) => {
+  ])('a gateway with %s gets a 401, and not even the schema', async (_what, headers) => {
     for (const { url } of [orders, users]) {
       const person = { 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' };
       const { status, data, errors } = await ask(url, '{ _service { sdl } }', {}, { ...person, ...headers });
@@ -115,7 +115,7 @@ test.each(FORGERIES.filter(({ verdict }) => verdict !== 'TRY_AGAIN'))(
 );
 
 describe('an attestation that was used', () => {
-  test('50 times at the same moment, at two replicas, is one order', async () => {
+  test('an attestation that is used 50 times at the same moment, at two replicas, is one order', async () => {
     const token = await ours.sign();
     const outcomes = await fifty(async () => ({ attestation: token }));
     expect(outcomes.filter(({ __typename }) => __typename === 'OrderPlaced')).toHaveLength(1);
@@ -156,7 +156,7 @@ describe('the same checkout again', () => {
   });
 });
 
-test('while the keys cannot be fetched, an order is an error that can be retried, and then the same attestation is good', async () => {
+test('an order while the keys cannot be fetched is an error that can be retried, and then the same attestation is good', async () => {
   keyServer.keys = undefined;
   const fresh = await start();
   const input = orderInput({ attestation: await ours.sign() });

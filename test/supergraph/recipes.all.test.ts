@@ -37,7 +37,7 @@ describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, is
   });
 
   test.skipIf(skip)(
-    'gives the claims of a good attestation, of a person or of nobody, verified or not, and asks for keys once',
+    'the recipe gives the claims of a good attestation, of a person or of nobody, verified or not, and asks for keys once',
     async () => {
       const before = keyServer.asked();
       const changes = [{}, { sub: undefined }, { assurance: 'unverified' }];
@@ -53,28 +53,31 @@ describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, is
     },
   );
 
-  test.skipIf(skip)('takes nobody for no proof unless that is allowed, and logs why', async () => {
+  test.skipIf(skip)('the recipe takes nobody for no proof unless that is allowed, and logs why', async () => {
     const { verdicts, stderr } = await verify([await ours.sign({ sub: undefined })]);
     expect([verdicts, stderr]).toEqual([['INVALID'], expect.stringMatching(/attestation INVALID: ./)]);
   });
 
-  test.skipIf(skip)('takes a token of each of two issuers, with the keys of the one that it names only', async () => {
-    const [before, otherBefore] = [keyServer.asked(), otherServer.asked()];
-    const [header, iss] = [{ kid: ours.kid }, OTHER[1]];
-    const made = [theirs.sign({ iss }, header), theirs.sign({}, header), ours.sign(), ours.sign({ iss })];
-    const unknown = await ours.sign({ iss: 'https://third.example' });
-    const { verdicts, stderr } = await verify([...(await Promise.all(made)), unknown], {}, undefined, OTHER);
-    const proof = (issuer: string) => expect.objectContaining({ iss: issuer, sub: 'user-1' });
-    expect(verdicts).toEqual([proof(iss), 'INVALID', proof(ISSUER), 'INVALID', 'INVALID']);
-    expect(stderr.match(/attestation INVALID: ./g)).toHaveLength(3);
-    expect([keyServer.asked() - before, otherServer.asked() - otherBefore]).toEqual([1, 1]);
-  });
+  test.skipIf(skip)(
+    'the recipe takes a token of each of two issuers, with the keys of the one that it names only',
+    async () => {
+      const [before, otherBefore] = [keyServer.asked(), otherServer.asked()];
+      const [header, iss] = [{ kid: ours.kid }, OTHER[1]];
+      const made = [theirs.sign({ iss }, header), theirs.sign({}, header), ours.sign(), ours.sign({ iss })];
+      const unknown = await ours.sign({ iss: 'https://third.example' });
+      const { verdicts, stderr } = await verify([...(await Promise.all(made)), unknown], {}, undefined, OTHER);
+      const proof = (issuer: string) => expect.objectContaining({ iss: issuer, sub: 'user-1' });
+      expect(verdicts).toEqual([proof(iss), 'INVALID', proof(ISSUER), 'INVALID', 'INVALID']);
+      expect(stderr.match(/attestation INVALID: ./g)).toHaveLength(3);
+      expect([keyServer.asked() - before, otherServer.asked() - otherBefore]).toEqual([1, 1]);
+    },
+  );
 
   test.skipIf(skip).for([
     ['one issuer', []],
     ['two issuers', OTHER],
   ] as const)(
-    'says the same about each forgery as the order subgraph, and logs a reason for each, but no part of a token, with %s',
+    'the recipe says the same about each forgery as the order subgraph, and logs a reason for each, but no part of a token, with %s',
     async ([_name, other]) => {
       const forgeries = startProcess('test/supergraph/print-forgeries.ts');
       try {
@@ -97,7 +100,7 @@ describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, is
   test.skipIf(skip).for([
     ['nothing answers', undefined],
     ['the key set is empty', []],
-  ] as const)('ends with an error if there are no keys, because %s', async ([_why, keys]) => {
+  ] as const)('the recipe ends with an error if there are no keys, because %s', async ([_why, keys]) => {
     keyServer.keys = keys;
     const { verdicts, stderr, code } = await verify([await ours.sign()]);
     expect([verdicts, code]).toEqual([[], 1]);

@@ -61,7 +61,7 @@ test.each(['A clean phone', 'A phone behind a VPN'])('%s orders with one request
   expect(supergraph.events()).toBe(1);
 });
 
-test.each(['An emulator', 'A device with a forged token'])('for %s a captcha appears first', async (device) => {
+test.each(['An emulator', 'A device with a forged token'])('a captcha appears first for %s', async (device) => {
   await buyFrom(device);
   expect(await order('Place order', 'I am a person')).toMatch(PLACED);
   expect(operations()).toEqual(['PlaceOrder', 'ValidateCaptcha', 'PlaceOrder']);
@@ -75,7 +75,7 @@ test('a phone on a blacklist is refused without a captcha or a reason', async ()
   expect(operations()).toEqual(['PlaceOrder']);
 });
 
-test('what was ordered cannot be ordered twice: the next order is another purchase', async () => {
+test('an order cannot be placed twice: the next order is another purchase', async () => {
   await buyFrom('An emulator');
   expect(await order('Place order', 'Cancel')).toMatch(/^Nothing was ordered\. You closed the check\./);
   expect(await order('Try again', 'I am a person')).toMatch(PLACED);
@@ -115,7 +115,7 @@ test('a captcha that is too late, is no good, or cannot be checked gives no orde
   expect(await order('Try again', 'I am a person')).toMatch(PLACED);
 });
 
-test('in an outage of the captcha service, whose widget does not load, a cheap item can be ordered once it is confirmed, and an expensive one can not', async () => {
+test('an outage of the captcha service, whose widget does not load: a cheap item can be ordered once it is confirmed, and an expensive one can not', async () => {
   Object.assign(supergraph.outage, { captcha: true, widget: true });
   await buyFrom('An emulator');
   const released = Promise.withResolvers<void>();
@@ -236,7 +236,7 @@ const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 test.each(Object.entries(STATES))(
-  '%s: axe finds nothing, and nothing has to be scrolled sideways',
+  'the page in the state %s: axe finds nothing, and nothing has to be scrolled sideways',
   async (state, reach) => {
     await reach();
     expect(await faultsInEachLook(page)).toEqual([]);
