@@ -59,13 +59,13 @@ describe.each([
 ])('a proof of either release is one to the recipe of %s', { concurrent: true }, (_name, folder) => {
   const proofs = () => Promise.all([before, now].map(attest));
 
-  test('for Node', async () => {
+  test('a proof of either release is one to the recipe for Node', async () => {
     const verify = await verifierOf(folder, now);
     expect(await Promise.all((await proofs()).map(verify))).toEqual([PROOF, PROOF]);
   });
 
   for (const recipe of recipesIn(join(folder, 'test/supergraph/recipes'), join(last, 'built', folder)))
-    test.skipIf(recipe.isMissing)(`for ${recipe.language}`, async () => {
+    test.skipIf(recipe.isMissing)(`a proof of either release is one to the recipe for ${recipe.language}`, async () => {
       const [command = '', ...words] = recipe.build;
       await promisify(execFile)(command, words);
       const { verdicts, stderr } = await recipe.verify(now.jwksUrl, ISSUER, await proofs());
@@ -74,11 +74,14 @@ describe.each([
 });
 
 describe.each(SIDES)('what %s seals', (_name, by, other) => {
-  test.each(['android:EMULATOR', 'ios', 'web:ANTIDETECT_BROWSER'])('of %s opens as it was', async (device) => {
-    const { judgement, errors } = await judge(by, `sandbox:${device}`);
-    expect([errors, judgement]).toEqual([undefined, expect.objectContaining({ sealed: expect.any(String) })]);
-    expect((await judge(other, 'sandbox:web', judgement.sealed)).opened).toEqual([judgement]);
-  });
+  test.each(['android:EMULATOR', 'ios', 'web:ANTIDETECT_BROWSER'])(
+    'a seal of either release about %s opens as it was',
+    async (device) => {
+      const { judgement, errors } = await judge(by, `sandbox:${device}`);
+      expect([errors, judgement]).toEqual([undefined, expect.objectContaining({ sealed: expect.any(String) })]);
+      expect((await judge(other, 'sandbox:web', judgement.sealed)).opened).toEqual([judgement]);
+    },
+  );
 });
 
 const countOf = (account: string) => `device-trust:fingerprint:day:${account}`;
