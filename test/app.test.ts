@@ -100,7 +100,7 @@ test.each<[string, Partial<Config>, string]>([
     { services: [{ name: 'orders', secret: 'the-secret-of-orders', scopes: ['risk:read'] }] },
     'the-secret-of-orders',
   ],
-])('in sandbox mode with %s every example asks for the secret, and none shows it', async (name, config, secret) => {
+])('sandbox mode with %s: every example asks for the secret, and none shows it', async (name, config, secret) => {
   const app = await startInSandboxMode(config);
   open.push(app);
   const lines = app.examples.split('\n');

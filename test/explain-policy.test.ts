@@ -36,7 +36,7 @@ const withRules = (...rules: { id: string; when: object; shadow?: true }[]) =>
 const rowsOf = (stdout: string, name: string) =>
   stdout.split('\n').flatMap((line) => (line.startsWith(`${name}  `) ? [line.split(/ {2,}/).slice(1).join(' ')] : []));
 
-test('without a file it explains the built-in policy: each signal, none, those of no catalogue, and several at once', async () => {
+test('npm run policy without a file explains the built-in policy: each signal, none, those of no catalogue, and several at once', async () => {
   const { code, stdout, stderr } = await run();
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Policy [0-9a-f]{12}, built-in: 7 rules, otherwise ALLOW\.\n/);
@@ -68,7 +68,7 @@ test('a file: where the decision depends on the question, and what shadow rules 
   ]);
 });
 
-test('it names the rules that never acted, and no others', async () => {
+test('npm run policy names the rules that never acted, and no others', async () => {
   const FOUR = ['EMULATOR', 'CLOUD_PHONE', 'VPN_ENABLED', 'SCREEN_SHARING', 'VOICE_CONNECTED'];
   const { code, stdout } = await run(
     withRules(
@@ -107,7 +107,7 @@ test('a broken file: every mistake on stderr, and exit code 1', async () => {
   );
 });
 
-test('about one device it says which rule acts, and which conditions of each rule before it do not hold', async () => {
+test('npm run policy says about one device which rule acts, and which conditions of each rule before it do not hold', async () => {
   const policy = withRules(
     { id: 'checkout', when: { anyOf: ['EMULATOR'], eventType: 'checkout' } },
     { id: 'phones', when: { anyOf: ['EMULATOR'], noneOf: ['BLACKLIST_IP'], clientType: 'ANDROID' } },
@@ -132,7 +132,7 @@ test('about one device it says which rule acts, and which conditions of each rul
   expect((await run(policy, 'none', 'IOS')).stdout).toMatch(/^none IOS: ALLOW by otherwise\. Before it:\n/);
 });
 
-test('about a file of devices it answers in a table, whether they are lines or judgements as the graph returns them', async () => {
+test('npm run policy answers about a file of devices in a table, whether they are lines or judgements as the graph returns them', async () => {
   const policy = withRules({ id: 'sure', when: { anyOf: ['EMULATOR'], minConfidence: 0.8, clientType: 'IOS' } });
   const lines = file('lines.txt', 'EMULATOR\nEMULATOR=0.7\nEMULATOR=0.8 IOS\nnone\n');
   const { stdout } = await run(policy, lines);
@@ -153,7 +153,7 @@ test('about a file of devices it answers in a table, whether they are lines or j
   }
 });
 
-test('about two policies it answers what changes between them, and for whom', async () => {
+test('npm run policy answers about two policies what changes between them, and for whom', async () => {
   const before = withRules({ id: 'a', when: { anyOf: ['EMULATOR'] } });
   const after = file(
     'other.json',

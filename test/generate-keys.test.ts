@@ -15,7 +15,7 @@ async function printForFile(): Promise<Record<string, string>> {
 const [env, again, literal] = await Promise.all([print(), print(), printForFile()]);
 const keys: { kid: string; state: string; d: string }[] = JSON.parse(String(env['ATTESTATION_KEYS']));
 
-test('it prints all variables, with an active key and the next one, and a key that seals, each fresh', () => {
+test('npm run keys prints all variables, with an active key and the next one, and a key that seals, each fresh', () => {
   expect(Object.keys(env).sort()).toEqual(['ATTESTATION', 'ATTESTATION_KEYS', 'SEALING_KEYS']);
   expect(keys.map(({ state }) => state)).toEqual(['active', 'next']);
   expect(again['ATTESTATION']).toBe(env['ATTESTATION']);
@@ -30,12 +30,12 @@ test('it prints all variables, with an active key and the next one, and a key th
   }
 });
 
-test('a shell reads it as well', async () => {
+test('npm run keys prints what a shell reads as well', async () => {
   const command = `eval "$(npm run --silent keys)" && node -p 'JSON.parse(process.env.ATTESTATION_KEYS).length + JSON.parse(process.env.ATTESTATION).audiences[0].id'`;
   expect(await shell(command)).toBe('2orders\n');
 });
 
-test.each(['--envs', '--env more'])('%s is answered by a sentence', async (words) => {
+test.each(['--envs', '--env more'])('npm run keys with %s is answered by a sentence', async (words) => {
   const refused = keysWith(words);
   const stderr = `expected no argument, or --env for a file that systemd and docker read, but got ${words}\n`;
   await expect(refused).rejects.toMatchObject({ code: 1, stdout: '', stderr });

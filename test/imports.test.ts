@@ -51,7 +51,7 @@ const imports = new Map(
   ]),
 );
 
-test('every folder has its rule, and imports nothing else', () => {
+test('imports: each folder has its rule, and imports nothing else', () => {
   expect([...new Set(files.map(partOf))].sort()).toEqual([...MAY_IMPORT.keys()].sort());
   const forbidden = [...imports].flatMap(([file, targets]) => {
     const allowed = [partOf(file), ...(MAY_IMPORT.get(partOf(file)) ?? [])];
@@ -61,7 +61,7 @@ test('every folder has its rule, and imports nothing else', () => {
   expect(forbidden).toEqual([]);
 });
 
-test('there is no import cycle', () => {
+test('imports have no cycle', () => {
   const done = new Set<string>();
   function visit(file: string, path: readonly string[]): void {
     if (path.includes(file)) expect.fail(`a cycle: ${[...path.slice(path.indexOf(file)), file].join(' > ')}`);
@@ -91,7 +91,7 @@ test('`npm test` and `npm run supergraph` import nothing of test/on-demand/, who
   expect([...reached].filter((file) => file.includes('on-demand'))).toEqual([]);
 });
 
-test('no file reads the environment but the two that start a process', () => {
+test('the environment is read by the two files that start a process alone', () => {
   const reads = /process\.env|\benv\b[^;]*from 'node:process'|getBuiltinModule\('node:process'\)/;
   expect(files.filter((file) => reads.test(textOf(file))).sort()).toEqual(['main.ts', 'start-sandbox.ts']);
 });
