@@ -30,24 +30,13 @@ async function signalsOf(deviceToken: string, region?: 'EU') {
 /** Fingerprint document, 2.9. */
 const EXPIRED = 'TOKEN_EXPIRED MEDIUM 0.9';
 
-test.each(['pk_sandbox_disabled', 'pk_sandbox_allowlist'])(
-  'a query with several mistakes gets the error of the first check: application, secret, %s, body',
-  async (publicKey) => {
-    const wrong = { authorization: 'Bearer wrong', 'content-type': 'text/plain' };
-    const right = { authorization: 'Bearer sk_sandbox_glb', 'content-type': 'text/plain' };
-    expect((await query(url, '', { publicKey: 'pk_unknown', headers: wrong })).status).toBe(404);
-    expect((await query(url, '', { publicKey, headers: wrong })).status).toBe(401);
-    expect((await query(url, '', { publicKey, headers: right })).status).toBe(403);
-  },
-);
-
 describe('a device token', () => {
   test.each([
     ['android', 'Android'],
     ['ios', 'iOS'],
     ['web', 'Web/H5'],
     ['car', 'OTHER'], // as the contract reads `Car`
-  ])('sandbox:%s is a device, with the signals that are named', async (name, client_type) => {
+  ])('a device token sandbox:%s is a device, with the signals that are named', async (name, client_type) => {
     const { detail, signals } = await ask(`sandbox:${name}`);
     expect([detail.client_type, signals]).toEqual([client_type, []]);
     // The order of the token, and the level and confidence of the catalogue (2.9); each signal once.
@@ -104,20 +93,23 @@ describe('a device token', () => {
     ...[':2000', '::android', ':-1:android', ':60001:android', ':1:delay:1:android'].map(
       (rest) => `sandbox:delay${rest}`,
     ),
-  ])('%j is invalid', (token) => {
+  ])('a device token %j is invalid', (token) => {
     expect(parseToken(token, false)).toBeUndefined();
   });
 });
 
 describe('a token that is for one query', () => {
-  test.each(['android', 'ios', 'web'])('is expired from the second one on: %s', async (device) => {
-    const token = `sandbox:once:${device}`;
-    expect(await signalsOf(token)).toEqual([]);
-    expect(await signalsOf(token)).toEqual([EXPIRED]);
-    // In all regions and applications together.
-    expect(await signalsOf(token, 'EU')).toEqual([EXPIRED]);
-    for (const another of ['#another', '@ada#1']) expect(await signalsOf(token + another)).toEqual([]);
-  });
+  test.each(['android', 'ios', 'web'])(
+    'a token that is for one query is expired from the second one on: %s',
+    async (device) => {
+      const token = `sandbox:once:${device}`;
+      expect(await signalsOf(token)).toEqual([]);
+      expect(await signalsOf(token)).toEqual([EXPIRED]);
+      // In all regions and applications together.
+      expect(await signalsOf(token, 'EU')).toEqual([EXPIRED]);
+      for (const another of ['#another', '@ada#1']) expect(await signalsOf(token + another)).toEqual([]);
+    },
+  );
 
   test('a token that is for one query keeps its own signals, and reports the one that it names once', async () => {
     const token = 'sandbox:delay:1:once:web:VPN_ENABLED';
