@@ -25,7 +25,7 @@ describe.concurrent('an account is well', () => {
     expect([sentAt.length, changes]).toEqual([sent, ['well']]);
   });
 
-  test('however many calls fail, with one probe for each 300 ms', async ({ expect }) => {
+  test('an account is well with one probe for each 300 ms, however many calls fail', async ({ expect }) => {
     const { sentAt, changes, health } = await startAccount(well);
     const until = performance.now() + 1_000;
     while (performance.now() < until) {
@@ -53,7 +53,7 @@ describe.concurrent('an outage', () => {
     expect(() => health.admit()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
 
-  test('goes on after a lag of our own, which spoils every probe that is under way', async ({ expect }) => {
+  test('an outage goes on after a lag of our own, which spoils every probe that is under way', async ({ expect }) => {
     let lagMs = 0;
     const options = { timeoutMs: 2_500, totalLagMs: () => lagMs };
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, down, hang), options);

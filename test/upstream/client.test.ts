@@ -53,7 +53,7 @@ describe('a call is reported once, with its span', () => {
   });
 });
 
-test('in an outage a full queue takes no trial call: whoever asks hears of the outage', async () => {
+test('a full queue takes no trial call in an outage: whoever asks hears of the outage', async () => {
   const [upstream, failing] = [await start(undefined), await startHostile(down, { probe: down })];
   onTestFinished(failing.stop);
   const { client } = startClient({ upstreamMaxInFlight: 1, probes: [['a', probeOf(failing.url)]] });

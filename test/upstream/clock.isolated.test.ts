@@ -26,7 +26,7 @@ async function start(...behaviours: readonly Behaviour[]) {
   return account;
 }
 
-test('in an outage a probe follows each second, and its first answer ends the outage', async () => {
+test('a probe in an outage follows each second, and its first answer ends the outage', async () => {
   const waits = shortenWaits();
   const { changes, health, stateIs } = await start(down, down, down, down, well);
   await expect.poll(stateIs).toBe('well');

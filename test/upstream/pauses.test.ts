@@ -85,7 +85,7 @@ test('a probe that is answered ends the pause, although the calls of somebody go
   expect((await verify()).data.validateCaptcha).toMatchObject({ proceed: true });
 });
 
-test('without a Retry-After the pause is a second, and then the account is asked again', async () => {
+test('a pause without a Retry-After is a second, and then the account is asked again', async () => {
   const { received, recover, judge } = await start({});
   const pausedAt = performance.now();
   expect((await judge()).errors).toMatchObject(UNAVAILABLE);

@@ -202,7 +202,7 @@ const SLACK_MS = 150;
 // A machine that stalls the store for 50 ms makes an absence of its own.
 describe('a store that goes away', { retry: 3 }, () => {
   test.each(Object.entries(FAULTS))(
-    'while the store %s, each replica counts alone and no call waits more than 50 ms; then they count together again',
+    'a store that %s: each replica counts alone and no call waits more than 50 ms; then they count together again',
     async (_name, { cause, isBehindRelay, settings, prepare, begin, end }) => {
       const store = await startStore(settings && { ...settings, 'cluster-port': `${await freePort()}` });
       await prepare?.(store);
@@ -245,7 +245,7 @@ describe('a store that goes away', { retry: 3 }, () => {
     },
   );
 
-  test('without the database of its address nothing is counted in another one', async () => {
+  test('a store without the database of its address: nothing is counted in another one', async () => {
     const { url, client } = await startStore();
     const { apps } = await startReplicas(`${url}/99`, { fingerprintQuota: { perDay: 5 } });
     for (const app of apps) expect(await judge(app, 10)).toEqual({ ok: 5, QUOTA_EXCEEDED: 5 });

@@ -29,7 +29,7 @@ async function start(overrides: Partial<Config>) {
   };
 }
 
-test('beyond the quota of a second nothing is sent, and the next second has a quota of its own', async () => {
+test('the quota of a second: nothing is sent beyond it, and the next second has a quota of its own', async () => {
   const { received, judge } = await start({ fingerprintQuota: { perSecond: 5 } });
   const { errors = [] } = await judge(20);
   expect(errors.map(({ extensions }) => extensions)).toEqual(Array(15).fill(EXCEEDED));
@@ -93,7 +93,7 @@ test('the metrics have the limits, what is left, and what was refused', async ()
   expect(value('device_trust_quota_store_away')).toBe(0);
 });
 
-test('without a store at its address the app starts within seconds, and counts alone', async () => {
+test('a store that is not at its address: the app starts within seconds, and counts alone', async () => {
   const quotaStoreUrl = 'redis://:a-password@127.0.0.1:1';
   const { app, judge } = await start({ fingerprintQuota: { perDay: 2 }, quotaStoreUrl });
   const { errors = [] } = await judge(3);
@@ -112,7 +112,7 @@ describe('services that call beside the router', () => {
   const asRouter = { 'router-authorization': ROUTER };
   const as = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
-  test('leave a half of the quota to the router, and to each other', async () => {
+  test('services that call beside the router leave a half of the quota to the router, and to each other', async () => {
     const { app, received } = await start({ fingerprintQuota: { perDay: 100 }, routerSecrets: [ROUTER], services });
     const judgedBy = async (headers: Record<string, string>) => {
       const before = received();
@@ -134,7 +134,7 @@ describe('services that call beside the router', () => {
     expect(received()).toBe(27);
   });
 
-  test('have all of it if nobody else calls', async () => {
+  test('services have all of the quota if nobody else calls', async () => {
     const [, orders] = services;
     const { app, received } = await start({ fingerprintQuota: { perDay: 30 }, services: [orders] });
     await ask(app.graphqlUrl, queryForTokens(times(40, String)), {}, as(ORDERS));

@@ -23,13 +23,13 @@ const responseOf = async (status: number, body: string, headers = {}) => {
 };
 
 describe('a body', () => {
-  test('that is JSON is parsed, with each key as data', async () => {
+  test('a body that is JSON is parsed, with each key as data', async () => {
     const { json } = await responseOf(200, '{"a":1,"__proto__":{"b":2},"constructor":{"prototype":3}}');
     expect(JSON.stringify(json)).toBe('{"a":1,"__proto__":{"b":2},"constructor":{"prototype":3}}');
     expect(Object(json).b).toBeUndefined();
   });
 
-  test('is left as it is where it looks like the head of an interim response', async () => {
+  test('a body is left as it is where it looks like the head of an interim response', async () => {
     expect(await responseOf(200, '{\r\n\r\n"a":     100}')).toEqual({ status: 200, json: { a: 100 } });
   });
 
@@ -89,7 +89,7 @@ const failure = (code: string, address?: string) => Object.assign(new Error(code
 
 describe('what fails on this machine is no failure of the upstream', () => {
   test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'ENETUNREACH', 'ENETDOWN', 'EPERM', 'EACCES'])(
-    '%s',
+    'a failure with %s is one of this machine, and no outage',
     (code) => {
       expect(toUpstreamError(failure(code)).code).toBe('OVERLOADED');
       const attempts = [failure('ECONNREFUSED', '203.0.113.9'), failure(code, '203.0.113.10')];
@@ -105,7 +105,7 @@ describe('what fails on this machine is no failure of the upstream', () => {
     expect(toUpstreamError(failure(code, '203.0.113.7')).code).toBe(expected);
   });
 
-  test.each(['EADDRNOTAVAIL', 'ENETUNREACH'])('but without IPv6 an IPv6 address with %s says nothing', (code) => {
+  test.each(['EADDRNOTAVAIL', 'ENETUNREACH'])('an IPv6 address without IPv6 with %s says nothing', (code) => {
     const attempts = [failure(code, '2001:db8::9'), failure('ECONNREFUSED', '203.0.113.9')];
     expect(toUpstreamError(new AggregateError(attempts)).code).toBe('UPSTREAM_UNAVAILABLE');
     expect(toUpstreamError(new AggregateError([failure(code, '2001:db8::9')])).code).toBe('OVERLOADED');
