@@ -158,7 +158,7 @@ describe('keys as other tools write them (RFC 7517, section 4): what they add is
     ['with members of no concern here, which are ignored', attesting({ iat: 1, x5t: 'abc', [CANARY]: CANARY })],
     ['as an encryption', sealed({ alg: 'A256KW', use: 'enc', key_ops: ['unwrapKey', 'wrapKey'], ext: true })],
     ['with a time as its name', sealed({ kid: 'enc-2026-11-22T18:00:00Z' })],
-  ])('%s', (_what, env) => {
+  ])('a key as other tools write it, %s, is accepted', (_what, env) => {
     expect(problemsOf(env)).toEqual([]);
   });
 
@@ -206,7 +206,7 @@ describe('SEALING_KEYS: 1 to 16 keys of 256 bits', () => {
     ['a name with a space', [changed({ kid: 'a b' })], `0.${KID}`],
     ['two keys with one name', [changed({ kid: 'a' }), changed({ kid: 'a' })], same('kid')],
     ['one key under two names', [changed({ k: ONE }), changed({ k: ONE })], same('k')],
-  ])('%s', (_what, keys, mistakes) => {
+  ])('SEALING_KEYS with %s is refused', (_what, keys, mistakes) => {
     expect(problemsOf(listed(...keys))).toEqual([
       `SEALING_KEYS: expected a JSON list of 1 to 16 keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k, but got a wrong value (${mistakes}).`,
     ]);

@@ -25,7 +25,7 @@ describe('what is accepted', () => {
     ['FINGERPRINT_URL_GLB', 'http://127.8.9.10', { fingerprintUrlGLB: 'http://127.8.9.10' }],
     ['FINGERPRINT_URL_GLB', 'http://localhost:1', { fingerprintUrlGLB: 'http://localhost:1' }],
     ['FINGERPRINT_URL_GLB', 'http://[::1]:1', { fingerprintUrlGLB: 'http://[::1]:1' }],
-  ])('%s=%s', (name, text, expected) => {
+  ])('the value %s=%s is accepted', (name, text, expected) => {
     expect(parse({ ...LIVE, [name]: text })).toMatchObject(expected);
   });
 
@@ -178,12 +178,12 @@ describe.each(['LOG_SAMPLE', 'OTEL_TRACES_SAMPLER_ARG'])('the ratio %s', (name) 
     ['1', 1],
     ['0.001', 0.001],
     ['1.0', 1],
-  ])('can be %s', (text, expected) => {
+  ])('a ratio of %s is accepted', (text, expected) => {
     const { logSample, otelTracesSamplerArg } = parse({ ...LIVE, [name]: text });
     expect(name === 'LOG_SAMPLE' ? logSample : otelTracesSamplerArg).toBe(expected);
   });
 
-  test.each(['1.1', '-0.1', '2', '10%', '1e-1', '.5', '0,5', '0.'])('cannot be %s', (text) => {
+  test.each(['1.1', '-0.1', '2', '10%', '1e-1', '.5', '0,5', '0.'])('a ratio of %s is refused', (text) => {
     expect(problemsOf({ ...LIVE, [name]: text })).toEqual([
       `${name}: expected a number from 0 to 1, such as 0.1, but got "${text}".`,
     ]);
@@ -213,22 +213,25 @@ describe('whatever is written, no message has words of a library, a regular expr
   const entry = fc.oneof(leaf, fc.dictionary(fc.oneof(secret, fc.constantFrom(...KEYS)), leaf));
   const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isExplained);
 
-  test.each(hidden)('$name', ({ name, expected }) => {
-    const made = fc.oneof(
-      fc.string().map((text) => `${CANARY}${text}`),
-      fc.oneof(fc.array(entry), entry).map((value) => JSON.stringify(value)),
-      fc.stringMatching(/^(https?|redis):\/\/[a-z.:@/?#=]{1,20}$/).map((url) => `${url}${CANARY}`),
-    );
-    fc.assert(
-      fc.property(made, (text) => {
-        for (const problem of problemsOf({ ...REST, [name]: text })) {
-          // Its own sentence may have an example with such a word.
-          expect(problem.replace(expected, '')).not.toMatch(FOREIGN);
-          expect(problem).not.toContain(CANARY);
-          expect(problem).not.toContain('expected another value');
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
+  test.each(hidden)(
+    'no message about $name has words of a library, a regular expression or a secret',
+    ({ name, expected }) => {
+      const made = fc.oneof(
+        fc.string().map((text) => `${CANARY}${text}`),
+        fc.oneof(fc.array(entry), entry).map((value) => JSON.stringify(value)),
+        fc.stringMatching(/^(https?|redis):\/\/[a-z.:@/?#=]{1,20}$/).map((url) => `${url}${CANARY}`),
+      );
+      fc.assert(
+        fc.property(made, (text) => {
+          for (const problem of problemsOf({ ...REST, [name]: text })) {
+            // Its own sentence may have an example with such a word.
+            expect(problem.replace(expected, '')).not.toMatch(FOREIGN);
+            expect(problem).not.toContain(CANARY);
+            expect(problem).not.toContain('expected another value');
+          }
+        }),
+        { numRuns: 50 },
+      );
+    },
+  );
 });
