@@ -34,7 +34,7 @@ describe('a literal of a wrong type is refused, and repeated nowhere', () => {
         `query ($n: Float = ${c}) { deviceFingerprint(token: "x") { ... on DeviceFingerprint { signals(minConfidence: $n) { name } } } }`,
     ],
     ['a condition that is none', (c) => `{ __typename @skip(if: ${c}) }`],
-  ])('%s', async (_what, document) => {
+  ])('a literal of a wrong type is refused, and repeated nowhere: %s', async (_what, document) => {
     for (const canary of CANARIES) {
       for (const literal of [JSON.stringify(canary), `"""\n  ${canary}\n"""`]) {
         const answer = await ask(app.graphqlUrl, document(literal));
@@ -54,7 +54,7 @@ describe('a literal of a wrong type is refused, and repeated nowhere', () => {
     ['an unknown level', signals('minLevel: tok_canary_9f8e7d'), 'minLevel: expected a value of the enum SignalLevel.'],
     ['a number in metadata', fingerprint('token: "x", metadata: { ja3: 13800138000 }'), 'ja3: expected String.'],
     ['a bad time', fingerprint('token: "x", eventTime: 13800138000'), 'eventTime: expected DateTime, an RFC 3339'],
-  ])('%s, with a message that says where', async (_what, document, says) => {
+  ])('a literal is refused with a message that says where: %s', async (_what, document, says) => {
     const answer = await ask(app.graphqlUrl, document);
     expect(answer.status).toBe(400);
     expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
@@ -103,7 +103,7 @@ describe('an operation that cannot be chosen is refused, and its name is not rep
     ['none of two is named', 'query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE'],
     ['it is a subscription', 'subscription { anything }', 'GRAPHQL_VALIDATION_FAILED'],
     ['there is none', 'fragment A on Query { __typename }', 'GRAPHQL_VALIDATION_FAILED'],
-  ])('%s', async (_what, query, code) => {
+  ])('an operation that cannot be chosen is refused: %s', async (_what, query, code) => {
     const answer = await ask(app.graphqlUrl, query);
     expect(answer.status).toBe(400);
     expectCallersFault(answer, code);
@@ -118,7 +118,7 @@ describe('values that only a resolver can refuse leave the rest of the answer wh
     ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'add it to FINGERPRINT_APPLICATIONS'],
     ['a documented key in additional', FINGERPRINT_QUERY, additional, 'metadata.additional: expected'],
     ['captchaId', CAPTCHA_MUTATION, (captchaId) => changed({ captchaId }), 'add it to CAPTCHA_CONFIGURATIONS'],
-  ])('%s', async (_what, query, variables, says) => {
+  ])('a value that only a resolver can refuse leaves the rest whole: %s', async (_what, query, variables, says) => {
     for (const canary of CANARIES) {
       const answer = await ask(app.graphqlUrl, query, variables(canary));
       expect(answer.status).toBe(200);

@@ -94,7 +94,7 @@ describe('who may read what has the tag', () => {
     ['a service with the scope', bearer(ORDERS), true],
     ['a service without it', bearer(SHOP), false],
     ['a service that claims the scope in the header', { ...bearer(SHOP), 'x-user-scopes': 'risk:read' }, false],
-  ])('%s', async (_who, headers, may) => {
+  ])('the scope risk:read, asked by %s', async (_who, headers, may) => {
     const { data, errors } = await ask(FINGERPRINT_QUERY, headers, { token: 't' });
     const { signals, device, ipInfo, ...rest } = data.deviceFingerprint;
     expect([signals, device, ipInfo].map((value) => value !== null)).toEqual([may, may, may]);

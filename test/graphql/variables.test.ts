@@ -77,7 +77,7 @@ describe.each([
   ['signals', SIGNALS_QUERY, OF_SIGNALS],
   ['_entities', ENTITIES, OF_ENTITIES],
 ])('a text in the wrong place of %s is refused by its path, and not repeated', (_field, query, rows) => {
-  test.each(rows)('%s', async (...row) => {
+  test.each(rows)('a text in the wrong place is refused by its path: %s', async (...row) => {
     for (const canary of CANARIES) await expectRefused(query, row, canary);
   });
 });
