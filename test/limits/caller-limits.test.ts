@@ -149,7 +149,7 @@ describe.each<[string, Take, Partial<ServerOptions>, Callers[]]>([
   ['bodies of operations under way', takeBody, {}, []],
   ['answers that nobody reads', takeAnswer, {}, []],
   ['connections', takeConnection, { maxConnections: 8 }, ALL_TO_ONE],
-])('of %s', (_what, take, options, more) => {
+])('%s', (_what, take, options, more) => {
   /** Lets a caller take eighths until one is refused. */
   async function fill(server: Holding, caller: string): Promise<Connection[]> {
     const { isRefused, connection } = await take(server, caller);

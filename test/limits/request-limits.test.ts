@@ -68,7 +68,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
     ],
     ['a field', '{ __typename }', `{ ${N}12 }`, LONG],
     ['a name behind what is no document', '{ __typename }', `{ } " \n ${N}12`, /not valid GraphQL/],
-  ])('%s', async (_what, edge, beyond, message) => {
+  ])('a request beyond a limit of parsing is refused as a whole: %s', async (_what, edge, beyond, message) => {
     expect(await ask(usual.graphqlUrl, edge)).toMatchObject({ status: 200, errors: undefined });
     upstream.received.length = 0;
     const answered = await ask(usual.graphqlUrl, beyond);
