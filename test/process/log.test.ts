@@ -36,7 +36,7 @@ describe('in sandbox mode the log is formatted for people, without colours', () 
       ([, line]) => line,
     );
 
-  test('LOG_LEVEL info', async (context) => {
+  test('the log of sandbox mode is formatted for people at LOG_LEVEL info', async (context) => {
     const written = await writtenWith(context, { ...QUIET, LOG_LEVEL: 'info' });
     expect(linesIn(written)).toEqual([
       'INFO: ready',
@@ -50,7 +50,7 @@ describe('in sandbox mode the log is formatted for people, without colours', () 
     expect(written).not.toMatch(ABSENT);
   });
 
-  test('LOG_LEVEL warn, until a crash, which ends it with 1', async (context) => {
+  test('the log of sandbox mode is formatted for people at LOG_LEVEL warn, until a crash, which ends it with 1', async (context) => {
     const env = { ...QUIET, LOG_LEVEL: 'warn', ...preload('rejection at SIGUSR2'), CANARY };
     const written = await writtenWith(context, env, ['SIGUSR2', 1]);
     expect(linesIn(written)).toEqual(['WARN: The service', 'FATAL: the process']);
@@ -109,7 +109,7 @@ describe.concurrent('a crash ends the process with 1, and leaves a line with the
       { name: 'UnhandledPromiseRejection', code, frames: expect.any(Array) },
     ],
     ['exception while it stops', 'SIGTERM', 'the stop failed', { name: 'TypeError', frames }],
-  ] as const)('%s', async ([purpose, signal, msg, error], context) => {
+  ] as const)('a crash leaves a line without the message: %s', async ([purpose, signal, msg, error], context) => {
     const { child } = await startServing(context, { ...LIVE, ...preload(purpose), CANARY });
     expect(await child.end(signal)).toBe(1);
     expect(objectsOn(child.stdout()).at(-1)).toEqual({
