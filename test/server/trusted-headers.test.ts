@@ -82,7 +82,7 @@ describe('a trusted header counts if it is there once and plain, and otherwise n
     ['that is sent three times', ['x-user-id: a', 'x-user-id: b', 'x-user-id: c'], undefined],
     ['beside an empty one', ['x-user-id: person-17', 'x-user-id:'], undefined],
     ['with another name', ['x_user_id: person-17', 'x-user-idd: person-17', 'x-user: person-17'], undefined],
-  ])('%s', async (_what, lines, subject) => {
+  ])('the subject of a trusted header %s', async (_what, lines, subject) => {
     expect(await subjectOf(lines)).toBe(subject);
   });
 
@@ -126,7 +126,7 @@ describe('one client address', () => {
     // RFC 6052, and the deprecated IPv4-compatible form of RFC 4291: neither is mapped.
     ['64:ff9b::203.0.113.7', v6('64:ff9b::cb00:7107')],
     ['::203.0.113.7', v6('::cb00:7107')],
-  ])('%s', (text, expected) => {
+  ])('the client address %s', (text, expected) => {
     expect(clientAddressOf(text, {})).toEqual(expected);
   });
 
