@@ -110,11 +110,14 @@ describe('each graph with the users and orders of the example', () => {
     });
   };
 
-  test.each(Object.entries(COMPOSERS))('%s', (_name, complaintsOf) => {
-    expect(complaintsOf(withNeighbours(['fingerprint', 'captcha']))).toEqual([]);
-    expect(complaintsOf(withNeighbours(['fingerprint']))).toEqual([]);
-    // What refers to a device needs the service that knows it.
-    expect(complaintsOf(withNeighbours(['captcha']))[0]?.message).toContain('"DeviceFingerprint"');
-    expect(complaintsOf(withNeighbours(['captcha'], withoutDevices))).toEqual([]);
-  });
+  test.each(Object.entries(COMPOSERS))(
+    'a graph of one service composes with the users and orders of the example: %s',
+    (_name, complaintsOf) => {
+      expect(complaintsOf(withNeighbours(['fingerprint', 'captcha']))).toEqual([]);
+      expect(complaintsOf(withNeighbours(['fingerprint']))).toEqual([]);
+      // What refers to a device needs the service that knows it.
+      expect(complaintsOf(withNeighbours(['captcha']))[0]?.message).toContain('"DeviceFingerprint"');
+      expect(complaintsOf(withNeighbours(['captcha'], withoutDevices))).toEqual([]);
+    },
+  );
 });

@@ -77,7 +77,9 @@ describe('the start', () => {
       { UPSTREAM_MODE: 'sandbox', SCORE_ACCOUNTS: '[{"id":"shop","secret":"s"}]' },
       ['SCORE_ACCOUNTS: expected no value with UPSTREAM_MODE=sandbox, but got one.'],
     ],
-  ])('%s', (_what, env, problems) => expect(problemsIn(() => parse(env))).toEqual(problems));
+  ])('the start with an added upstream %s', (_what, env, problems) =>
+    expect(problemsIn(() => parse(env))).toEqual(problems),
+  );
 });
 
 test('an added upstream closes: the probes of an outage end with the process', async () => {
