@@ -197,16 +197,6 @@ describe('five times the same question', () => {
     }
   });
 
-  test('the same question with the hash of a persisted query is refused five times', async () => {
-    const query = 'query Known { __typename }';
-    for (const _ of TIMES) {
-      expect((await post(app.graphqlUrl, JSON.stringify({ query, operationName: null }))).errors).toBeUndefined();
-      const extensions = { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } };
-      const persisted = await post(app.graphqlUrl, JSON.stringify({ query, extensions }));
-      expect(persisted.errors?.[0]?.extensions.code).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
-    }
-  });
-
   test('the trace of an operation with many fields is short, and its answer is what it is without a trace', async () => {
     const fields = Array.from({ length: 100 }, (_, at) => `a${at}: version`).join(' ');
     const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
