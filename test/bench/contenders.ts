@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { ROOT } from '../support/process.ts';
+import { type Child, start } from './processes.ts';
 
 /** Who is measured: how each is started, and what a router sends to all of them. */
 export interface Contender {
@@ -52,9 +53,10 @@ function production(upstream: string) {
   };
 }
 
-/** What a router sends with each request. Only our server reads these, and checks them. */
+/** What a router sends with each request. Ours reads all of them, the deployed one the secret. */
 export const ROUTER_HEADERS = {
   accept: 'application/json',
+  'content-type': 'application/json',
   'user-agent': 'router',
   'router-authorization': ROUTER_SECRET,
   'x-user-id': 'user-4711',
@@ -63,7 +65,10 @@ export const ROUTER_HEADERS = {
   'x-client-user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
 };
 
+/** As `npm start` and the image have them. Every server gets them. */
+const FLAGS = ['--max-semi-space-size=64', '--min-semi-space-size=64'];
 export const OURS = 'ours';
+export const COPY = 'copy';
 
 /** All of them; with the URL of a quota store also our server that counts there. */
 export function contendersFor(upstream: string, store?: string): Contender[] {
@@ -71,15 +76,16 @@ export function contendersFor(upstream: string, store?: string): Contender[] {
     name,
     title,
     script: join(import.meta.dirname, folder, `${name}.ts`),
-    env: { NODE_ENV: 'production', UPSTREAM_URL: upstream },
+    env: { NODE_ENV: 'production', UPSTREAM_URL: upstream, ROUTER_SECRET },
   });
   const ours = { ...serverAt('dist/server/main.js', upstream), name: OURS, title: OURS };
   const counting = { ...ours, name: 'store', title: 'ours with a quota store' };
   return [
     ours,
+    { ...ours, name: COPY, title: 'an identical copy of ours' },
     ...(store === undefined ? [] : [{ ...counting, env: { ...ours.env, QUOTA_STORE_URL: store } }]),
-    other('bare', 'bare undici proxy'),
-    other('mercurius', 'Mercurius with JIT', '../on-demand'),
+    other('deployed', 'Mercurius as deployed', '../on-demand'),
+    other('mercurius', 'Mercurius without duties', '../on-demand'),
     other('apollo', "Apollo's template"),
   ];
 }
@@ -92,4 +98,12 @@ export function serverAt(path: string, upstream: string): Contender {
     script: resolve(ROOT, path),
     env: { NODE_ENV: 'production', ...production(upstream) },
   };
+}
+
+/** The simulated services. */
+export const startUpstream = () => start([join(import.meta.dirname, 'upstream.ts')], {});
+
+/** Starts one of them, with the command `core` before it. */
+export function startServer({ script, env }: Contender, core: readonly string[] = []): Promise<Child> {
+  return start([...FLAGS, '--import', join(import.meta.dirname, 'allocations.ts'), script], env, core);
 }

@@ -1,108 +1,117 @@
-import type { Contender } from './contenders.ts';
-import { costOf } from './load.ts';
-import { type Child, start } from './processes.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Contender, startServer } from './contenders.ts';
+import { type Cost, costOf, costOfEach, latencyOf } from './load.ts';
+import type { Child } from './processes.ts';
 import type { Workload } from './requests.ts';
 
-/** CPU time of a request in µs, by contender and workload: the rounds of each start. */
-type Costs = ReadonlyMap<Contender, ReadonlyMap<Workload, number[][]>>;
+/** Everything that is measured of a server, from its start to its end. */
+export interface Start {
+  /** CPU time of its first requests, in s. */
+  readonly cold: number;
+  /** Round by round. */
+  readonly costs: ReadonlyMap<Workload, readonly Cost[]>;
+  readonly paced: Awaited<ReturnType<typeof latencyOf>>;
+  /** A second without requests. */
+  readonly idle: Cost;
+}
 
 interface Plan {
   readonly contenders: readonly Contender[];
   readonly workloads: readonly Workload[];
-  /** How often each is started, and how long all of it takes. */
-  readonly restarts: number;
-  readonly seconds: number;
-  /** Requests a second while it is measured; as many as the connections carry if there is none. */
-  readonly rate: number | undefined;
+  /** How often each is started. */
+  readonly starts: number;
+  /** Requests a second for the latency. */
+  readonly rate: number;
   /** What to put before the command of a server. */
   readonly core: readonly string[];
 }
 
-/** Of each start, a part of the time for V8, which optimises what it has seen often. */
-const WARM_UP_SHARE = 0.5;
-/** As `npm start` and the image have them. Every server gets them. */
-export const FLAGS = ['--max-semi-space-size=64', '--min-semi-space-size=64'];
+/** The first requests of a process, which V8 has not optimised. */
+export const COLD_REQUESTS = 5_000;
+/** V8 needs 5 to 7 s of load, with a second wave of changes in the fifth. A server whose cost still falls then gets twice as long. */
+const [WARM_UP_MS, MAX_WARM_UP_MS, SLICE_MS] = [6_000, 12_000, 500];
+const STEADY = 0.95;
+const ROUNDS = 6;
 /** What is measured in each round, and what is not because another server just had the core and its caches. */
-const ROUND_MS = 150;
-/** At a rate: long enough for timers, probes and garbage collection to have their part. */
-const PACED_ROUND_MS = 1_000;
-const REWARM_MS = 30;
+const [ROUND_MS, REWARM_MS] = [150, 30];
+const PACED_MS = 3_000;
+/** After the load, sockets and timers of calls end by themselves. */
+const [SETTLE_MS, IDLE_MS] = [5_000, 10_000];
+
+/** About how long it takes, in s. */
+export function secondsFor({
+  contenders,
+  workloads,
+  starts,
+}: Pick<Plan, 'contenders' | 'workloads' | 'starts'>): number {
+  const rounds = ROUNDS * workloads.length * (ROUND_MS + REWARM_MS);
+  const ofEach = 3_000 + 1.25 * WARM_UP_MS + rounds + PACED_MS;
+  return Math.ceil((starts * (contenders.length * ofEach + SETTLE_MS + IDLE_MS)) / 1_000);
+}
 
 /**
- * Starts all contenders several times. After each start it measures every contender with every workload in rounds. Each round and
- * each start has a random order, so that neither other load on the machine nor what came before favours anyone. Those that have
+ * Starts all contenders several times, and warms each up. Then it measures every contender with every workload in rounds. Each round
+ * and each start has a random order, so that neither other load on the machine nor what came before favours anyone. Those that have
  * the same workload come one after the other, so that they can be compared round by round.
  *
  * @throws Error if an answer is not as it should be
  */
-export async function measure(plan: Plan, say: (step: string) => void): Promise<Costs> {
-  const { contenders, workloads, restarts, seconds, rate, core } = plan;
-  const roundMs = rate === undefined ? ROUND_MS : PACED_ROUND_MS;
-  const costs: Costs = new Map(contenders.map((one) => [one, new Map(workloads.map((workload) => [workload, []]))]));
-  const begin = performance.now();
-  for (let restart = 1; restart <= restarts; restart += 1) {
-    const servers = new Map<Contender, Child>();
+export async function measure(plan: Plan, say: (step: string) => void): Promise<ReadonlyMap<Contender, Start[]>> {
+  const { contenders, workloads, starts, rate, core } = plan;
+  const [first] = workloads;
+  if (!first) throw new Error('expected a workload');
+  const results = new Map(contenders.map((one) => [one, Array.of<Start>()]));
+  for (let start = 1; start <= starts; start += 1) {
+    say(`start ${start} of ${starts}, µs of CPU for each half second of warm-up:`);
+    const running = [];
     for (const contender of shuffled(contenders)) {
-      servers.set(contender, await start([...FLAGS, contender.script], contender.env, core));
+      const server = await startServer(contender, core);
+      const { micros } = await costOf(server, first, { requests: COLD_REQUESTS });
+      say(`  ${contender.title}: ${await warmUp(server, workloads)}`);
+      const costs = new Map(workloads.map((workload) => [workload, Array.of<Cost>()]));
+      running.push({ contender, server, cold: (micros * COLD_REQUESTS) / 1e6, costs });
     }
-    const series = [...servers].flatMap(([contender, server]) =>
-      workloads.map((workload) => ({ contender, server, workload, rounds: Array.of<number>() })),
-    );
-    const end = begin + (seconds * 1_000 * restart) / restarts;
-    const warmUpMs = (Math.max(0, end - performance.now()) * WARM_UP_SHARE) / series.length;
-    for (const { server, workload } of shuffled(series)) await costOf(server, workload, 0, warmUpMs);
-    let round = 0;
-    do {
-      round += 1;
+    for (let round = 0; round < ROUNDS; round += 1) {
       for (const workload of shuffled(workloads)) {
-        for (const one of shuffled(series.filter((other) => other.workload === workload))) {
-          one.rounds.push(await costOf(one.server, workload, REWARM_MS, roundMs, rate));
+        for (const { server, costs } of shuffled(running)) {
+          costs.get(workload)?.push(await costOf(server, workload, { rewarmMs: REWARM_MS, ms: ROUND_MS }));
         }
       }
-    } while (performance.now() < end);
-    say(`start ${restart} of ${restarts}: ${round} rounds after a warm-up of ${Math.round(warmUpMs)} ms each`);
-    for (const { contender, workload, rounds } of series) costs.get(contender)?.get(workload)?.push(rounds);
-    for (const server of servers.values()) await server.end();
+    }
+    const finished = [];
+    for (const one of shuffled(running)) {
+      finished.push({ ...one, paced: await latencyOf(one.server, first, rate, PACED_MS) });
+    }
+    await sleep(SETTLE_MS);
+    await Promise.all(
+      finished.map(async ({ contender, server, ...measured }) => {
+        const idle = await costOfEach(server, () => sleep(IDLE_MS, IDLE_MS / 1_000));
+        results.get(contender)?.push({ ...measured, idle });
+        await server.end();
+      }),
+    );
   }
-  return costs;
+  return results;
+}
+
+/** Loads a server with each workload in turns until it takes no less CPU than in the turns before. Returns the seen figures as a text. */
+async function warmUp(server: Child, workloads: readonly Workload[]): Promise<string> {
+  const seen = workloads.map(({ title }) => ({ title, micros: Array.of<number>() }));
+  const begin = performance.now();
+  for (let share = 0, before = 1; ; before = share) {
+    for (const [at, workload] of workloads.entries()) {
+      seen[at]?.micros.push((await costOf(server, workload, { ms: SLICE_MS })).micros);
+    }
+    // How much the last turns took, beside the first ones.
+    share = seen.reduce((sum, { micros }) => sum + (micros.at(-1) ?? 0) / (micros[0] ?? 0) / seen.length, 0);
+    const ms = performance.now() - begin;
+    const text = seen.map(({ title, micros }) => `${title} ${micros.map(Math.round).join(' ')}`).join(', ');
+    if (ms >= WARM_UP_MS && share > STEADY * before) return text;
+    if (ms >= MAX_WARM_UP_MS) return `${text}, not yet steady`;
+  }
 }
 
 function shuffled<T>(values: readonly T[]): T[] {
   const placed = values.map((value) => ({ value, place: Math.random() }));
   return placed.sort((one, other) => one.place - other.place).map(({ value }) => value);
-}
-
-/** The middle value, or the mean of the two in the middle. */
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  const at = (place: number) => sorted[Math.floor(place)] ?? Number.NaN;
-  return (at((sorted.length - 1) / 2) + at(sorted.length / 2)) / 2;
-}
-
-/** One table in Markdown: of each contender the CPU time of a request, and how many times as much ours needs. */
-export function tableOf(costs: Costs, ours: Contender | undefined): string {
-  const [workloads = []] = [...costs.values()].map((byWorkload) => [...byWorkload.keys()]);
-  const head = ['CPU of a request', ...workloads.flatMap(({ title }) => [`${title}, µs`, 'ours to it'])];
-  const rows = [...costs].map(([contender, byWorkload]) => [
-    contender.title,
-    ...[...byWorkload].flatMap(([workload, starts]) => {
-      const own = ours && contender !== ours ? costs.get(ours)?.get(workload) : undefined;
-      const ratios = own?.map((rounds, start) =>
-        rounds.map((micros, round) => micros / (starts[start]?.[round] ?? NaN)),
-      );
-      return [spread(starts, 0), ratios ? spread(ratios, 2) : ''];
-    }),
-  ]);
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
-}
-
-/** Median and range over the starts, each of which counts with the median of its rounds. */
-function spread(starts: readonly (readonly number[])[], decimals: number): string {
-  const values = starts.map(median);
-  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-  const [middle, least, most] = [median(values), Math.min(...values), Math.max(...values)].map((value) =>
-    value.toLocaleString('en', digits),
-  );
-  return `${middle} (${least} to ${most})`;
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../support/process.ts';
 
@@ -68,16 +69,23 @@ export function chooseCores(): string[] {
   return ['taskset', '-c', last];
 }
 
-/** CPU time of all threads of a process on Linux so far, in µs. The threads of Node live as long as their process. */
-export function cpuMicrosOf(pid: number): number {
-  const nanos = readdirSync(`/proc/${pid}/task`).map((thread) =>
-    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return nanos.reduce((sum, time) => sum + time, 0) / 1_000;
-}
-
-/** How often its threads have waited for something so far. */
-export function wakeUpsOf(pid: number): number {
-  const tasks = globSync(`/proc/${pid}/task/*/status`).map((path) => readFileSync(path, 'utf8'));
-  return tasks.reduce((sum, status) => sum + Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status)?.[1] ?? 0), 0);
+/** What a process on Linux has used so far. */
+export async function usedBy({ pid, process: child }: Child) {
+  const answer = once(child, 'message');
+  child.send('allocated');
+  const bytes = Number((await answer)[0]);
+  const sum = (path: string, number: RegExp) =>
+    globSync(`/proc/${pid}/${path}`)
+      .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(number)])
+      .reduce((total, [, value]) => total + Number(value), 0);
+  return {
+    /** That V8 has allocated. */
+    bytes,
+    /** CPU time of all threads in µs. The threads of Node live as long as their process. */
+    micros: sum('task/*/schedstat', /^(\d+)/g) / 1_000,
+    /** Reads and writes of files and sockets. */
+    transfers: sum('io', /^sysc[rw]: (\d+)/gm),
+    /** How often its threads have waited for something. */
+    wakeUps: sum('task/*/status', /^voluntary_ctxt_switches:\s*(\d+)/gm),
+  };
 }
