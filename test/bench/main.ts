@@ -52,7 +52,9 @@ async function run(): Promise<string> {
   const contenders = [...chosen(all, only), ...values.also.map((path) => serverAt(path, upstream))];
   const plan = { contenders, workloads, starts, rate, core };
   const say = (step: string) => void process.stderr.write(`${step}\n`);
-  say(`${starts} starts of ${contenders.length} servers: about ${Math.ceil(secondsFor(plan) / 60)} minutes`);
+  say(
+    `${starts} starts of ${contenders.length} servers: about ${Math.ceil(secondsFor(plan) / 60)} min on an idle machine`,
+  );
   const results = await measure(plan, say);
   const tables = `${cpuTable(results, workloads)}\n\n${otherTable(results, workloads, rate)}`;
   const machine = `${versions()}, ${cpus().length} cores, load ${load} before`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Contender, startServer } from './contenders.ts';
 import { type Cost, costOf, costOfEach, latencyOf } from './load.ts';
-import type { Child } from './processes.ts';
+import { type Child, usedBy } from './processes.ts';
 import type { Workload } from './requests.ts';
 
 /** Everything that is measured of a server, from its start to its end. */
@@ -28,8 +28,8 @@ interface Plan {
 
 /** The first requests of a process, which V8 has not optimised. */
 export const COLD_REQUESTS = 5_000;
-/** V8 needs 5 to 7 s of load, with a second wave of changes in the fifth. A server whose cost still falls then gets twice as long. */
-const [WARM_UP_MS, MAX_WARM_UP_MS, SLICE_MS] = [6_000, 12_000, 500];
+/** V8 needs 5 to 7 s of a core, with a second wave of changes in the fifth. A server whose cost still falls gets more. */
+const [WARM_UP_CPU_S, MAX_WARM_UP_CPU_S, SLICE_MS] = [9, 14, 500];
 const STEADY = 0.95;
 const ROUNDS = 6;
 /** What is measured in each round, and what is not because another server just had the core and its caches. */
@@ -45,7 +45,7 @@ export function secondsFor({
   starts,
 }: Pick<Plan, 'contenders' | 'workloads' | 'starts'>): number {
   const rounds = ROUNDS * workloads.length * (ROUND_MS + REWARM_MS);
-  const ofEach = 3_000 + 1.25 * WARM_UP_MS + rounds + PACED_MS;
+  const ofEach = 3_000 + 1_100 * WARM_UP_CPU_S + rounds + PACED_MS;
   return Math.ceil((starts * (contenders.length * ofEach + SETTLE_MS + IDLE_MS)) / 1_000);
 }
 
@@ -97,17 +97,17 @@ export async function measure(plan: Plan, say: (step: string) => void): Promise<
 /** Loads a server with each workload in turns until it takes no less CPU than in the turns before. Returns the seen figures as a text. */
 async function warmUp(server: Child, workloads: readonly Workload[]): Promise<string> {
   const seen = workloads.map(({ title }) => ({ title, micros: Array.of<number>() }));
-  const begin = performance.now();
+  const { micros: begin } = await usedBy(server);
   for (let share = 0, before = 1; ; before = share) {
     for (const [at, workload] of workloads.entries()) {
       seen[at]?.micros.push((await costOf(server, workload, { ms: SLICE_MS })).micros);
     }
     // How much the last turns took, beside the first ones.
     share = seen.reduce((sum, { micros }) => sum + (micros.at(-1) ?? 0) / (micros[0] ?? 0) / seen.length, 0);
-    const ms = performance.now() - begin;
+    const seconds = ((await usedBy(server)).micros - begin) / 1e6;
     const text = seen.map(({ title, micros }) => `${title} ${micros.map(Math.round).join(' ')}`).join(', ');
-    if (ms >= WARM_UP_MS && share > STEADY * before) return text;
-    if (ms >= MAX_WARM_UP_MS) return `${text}, not yet steady`;
+    if (seconds >= WARM_UP_CPU_S && share > STEADY * before) return text;
+    if (seconds >= MAX_WARM_UP_CPU_S) return `${text}, not yet steady`;
   }
 }
 
