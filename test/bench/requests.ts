@@ -97,7 +97,7 @@ export const WORKLOADS: readonly Workload[] = [
     title: 'a new document',
     connections: 16,
     // As a client without fixed documents sends it: no server has seen this one, nor will it see it again.
-    body: (number) => questionAbout(number).replace('query Judge(', `query Judge${number}(`),
+    body: (number) => questionAbout(number).replaceAll('Judged', `Judged${number}`),
     data: (number) => ({ deviceFingerprint: judgement(number) }),
   },
   {
