@@ -17,7 +17,7 @@ export type CaptchaMetrics = ReturnType<typeof createCaptchaMetrics>;
 
 export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
   const verdicts = counter('captcha_outcomes_total', 'Captcha verifications, by outcome', 'type', 'cause', 'proceed');
-  const limited = counter('captcha_limited_total', 'Captchas beyond the limit of a confirmed outage');
+  const limited = counter('captcha_limited_total', 'Captchas refused because the outage budget was used up');
   const attested = counter('attestations_total', 'Attestations, by audience and assurance', 'audience', 'assurance');
   const refused = 'Attestations that were refused, by reason';
   const drift = 'Passes without a documented field, or with another kind of value, by field';

@@ -24,7 +24,8 @@ export function createFingerprintMetrics(
   const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations looked up');
   const calls = counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens');
   const signals = counter('signals_total', 'Signals in judgements, by code and level', 'code', 'level');
-  const decided = 'Decisions about devices, by action and rule; shadow rules only count';
+  const decided =
+    'Decisions about devices; shadow rules only count. An event_type that the policy does not name is other';
   const decisions = counter('decisions_total', decided, 'action', 'rule', 'shadow', 'client_type', 'event_type');
   const drift = 'Undocumented values of the service, by kind';
   const judged = 'Judgements that were sealed, opened, or could not be opened';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
-import { codeIn, readPage } from '../docs/markdown.ts';
+import { readPage } from '../docs/markdown.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -74,15 +74,6 @@ test('the dashboard closes the row of each metric of one service alone', () => {
   const open = new Set(OPEN_PANELS.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr))));
   const ofOne = /captcha|attestation|fingerprint|signals|decisions|judgements|catalogue|reports|metadata/;
   expect([...open].filter((name) => ofOne.test(name))).toEqual([]);
-});
-
-test('the metrics of the table of deploy/README.md are there, each with its labels', () => {
-  const documented = readPage('deploy/README.md')
-    .rowsOf('metric', 'labels')
-    .map(([metric = '', labels = '']) => [metric.replaceAll('`', ''), codeIn(labels)] as const);
-  expect(documented).not.toEqual([]);
-  for (const [name, labels] of documented)
-    expect([name, ...(labelsOf.get(name) ?? labelsOf.get(`${name}_count`) ?? ['missing'])]).toEqual([name, ...labels]);
 });
 
 test('the runbook has a section for each alert, to which it leads, with panels of the dashboard', () => {

@@ -10,7 +10,7 @@ import { ROOT, shell, startProcess } from '../support/process.ts';
 import { post } from '../support/requests.ts';
 import { exportsOf, readPage } from './markdown.ts';
 
-/** The tables and the commands of the operator's page; `test/deploy/monitoring.test.ts` has that of the metrics. */
+/** The tables and the commands of the operator's page. */
 
 const page = readPage('deploy/README.md');
 const app = await startInSandboxMode({ logLevel: 'debug', trustedHeaders: { subject: 'x-user-id' } });
@@ -86,7 +86,7 @@ test('the configuration to try is accepted as it is, and each question is answer
   const child = startProcess('src/main.ts', { ...Object.fromEntries(env), PORT: '0' });
   try {
     const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-    expect(questions).toHaveLength(3);
+    expect(questions).toHaveLength(2);
     for (const { text, answer } of questions) {
       const secrets = `export ROUTER_SECRETS=${exportsOf(page)['ROUTER_SECRETS']},another-secret-of-the-router\n`;
       const answered = await shell(secrets + text.replace('http://127.0.0.1:4001/graphql', url));

@@ -44,11 +44,6 @@ export function readPage(path: string): Page {
   };
 }
 
-/** Everything that stands in backticks in a text. */
-export function codeIn(text: string): string[] {
-  return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
-}
-
 /** Every GraphQL operation of a page: a block of its own, a template in TypeScript, or in the body of a command. */
 export function operationsOf({ blocks }: Page): string[] {
   return blocks.flatMap(({ language, text }) => {
