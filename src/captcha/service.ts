@@ -21,6 +21,7 @@ import type { CAPTCHA_VARIABLES, CaptchaSettings } from './settings.ts';
 import {
   type CaptchaVerdict,
   callEvidenceOf,
+  callOutcomeOf,
   indeterminate,
   type NoVerdict,
   noVerdict,
@@ -148,7 +149,8 @@ export class CaptchaService implements RunningSlice {
           this.#metrics.recordDrift(field);
           this.#logDrift(field);
         }
-        return { result, evidence: callEvidenceOf(response, result, received.status) };
+        const evidence = callEvidenceOf(response, result, received.status);
+        return { result, evidence, outcome: callOutcomeOf(response, result) };
       });
     } catch (error) {
       // A limit of our own is never a verdict: otherwise a bot could turn load into a request that proceeds.

@@ -6,6 +6,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
+import type { DocumentedOutcome } from '../upstream/metrics.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/probe.ts';
 import { ABOUT_ID, type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 import type { CaptchaSettings } from './settings.ts';
@@ -105,6 +106,18 @@ export function callEvidenceOf(response: CaptchaResponse, verdict: CaptchaVerdic
   const { evidence } = probeResultOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
   return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
+}
+
+/** The outcome of a call, for the metrics; undefined for a response that is not as documented. */
+export function callOutcomeOf(
+  response: CaptchaResponse,
+  verdict: CaptchaVerdict | NoVerdict,
+): DocumentedOutcome | undefined {
+  if (verdict.__typename === 'CaptchaPassed') return 'ok';
+  if (response.kind === 'exception')
+    return causeOfException(response.code ?? '') === 'SERVICE' ? 'exception' : 'rejected';
+  const isAboutIt = verdict.__typename === 'CaptchaFailed' && verdict.category !== 'LOT_NUMBER_MISMATCH';
+  return response.kind === 'rejection' && response.isDocumented && isAboutIt ? 'rejected' : undefined;
 }
 
 /** A judgement in an undocumented form is no outage: it comes from the service, or from a firewall that imitates it. */

@@ -73,10 +73,11 @@ export class FingerprintService implements RunningSlice {
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
     // Each documented outcome shows that the service works. `toOutcome` throws for any other response.
-    const { outcome, differences } = await this.upstream.call({ account, body, operation }, (response) => ({
-      result: toOutcome(request, response, Date.now()),
-      evidence: 'well',
-    }));
+    const { outcome, differences } = await this.upstream.call({ account, body, operation }, (response) => {
+      const result = toOutcome(request, response, Date.now());
+      const isJudged = result.outcome.__typename === 'DeviceFingerprint';
+      return { result, evidence: 'well', outcome: isJudged ? 'ok' : 'rejected' };
+    });
     for (const [kind, word] of differences) {
       this.metrics.recordDrift(kind);
       if (word !== undefined) this.#logDrift(`${kind}: ${PLAIN_WORD.test(word) ? word : 'another one'}`);

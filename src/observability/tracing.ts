@@ -180,10 +180,10 @@ function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget)
   };
 }
 
-/** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is the client's mistake, and no error. */
+/** Ends the span of a call, with the HTTP status of the response, if there was one. A refused input is no error. */
 function endCall(call: Span, outcome: string, status: number | undefined): void {
   if (status !== undefined) call.setAttribute('http.response.status_code', status);
-  if (outcome !== 'ok' && status !== 400) fail(call, status && status > 400 ? `${status}` : outcome, true);
+  if (outcome !== 'ok' && outcome !== 'rejected') fail(call, status && status >= 400 ? `${status}` : outcome, true);
   call.end();
 }
 

@@ -3,7 +3,7 @@ import { Bulkhead } from './bulkhead.ts';
 import type { Account, CallingOperation } from './call.ts';
 import { startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
-import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
+import type { CallOutcome, DocumentedOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './probe.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
@@ -22,6 +22,8 @@ type Read<Result> = (response: UpstreamResponse) => {
   readonly result: Result;
   /** `well` ends an outage and a pause, `failed` and `refused` start probes; `inconclusive` may be due to this call. */
   readonly evidence: Evidence;
+  /** Undefined if the response is not as documented. */
+  readonly outcome: DocumentedOutcome | undefined;
 };
 
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
@@ -152,13 +154,12 @@ export class UpstreamClient<Configured extends Account = Account> {
       status = received.status;
       // The pause starts before the bulkhead lets the next queued call run, which may be for the same account.
       if (received.retryAfterMs !== undefined) health?.pause(received.retryAfterMs);
-      const { result, evidence } = read(received);
+      const { result, evidence, outcome = outcomeOf(status) } = read(received);
       if (evidence === 'well') health?.recordResponse();
       else if (evidence === 'failed' || evidence === 'refused') this.health.requestProbe(id);
       // This call confirmed neither the outage nor the pause, so the next call may be half-open.
       if (evidence !== 'failed' && status !== 429) health?.halfOpenAgain();
-      const isUnusable = status < 400 && (evidence === 'failed' || received.unreadable !== undefined);
-      end(isUnusable ? 'UPSTREAM_PROTOCOL_ERROR' : outcomeOf(status), status);
+      end(outcome, status);
       return result;
     } catch (error) {
       const code = error instanceof DeviceTrustError ? error.code : 'CANCELLED';
@@ -187,7 +188,7 @@ export class UpstreamClient<Configured extends Account = Account> {
 }
 
 function outcomeOf(status: number): CallOutcome {
-  if (status < 400) return 'ok';
+  if (status < 400) return 'UPSTREAM_PROTOCOL_ERROR';
   if (status === 429) return 'http_429';
   return status < 500 ? 'http_4xx' : 'http_5xx';
 }

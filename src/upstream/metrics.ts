@@ -4,8 +4,10 @@ import { type Evidence, HEALTH_STATES, type HealthStatus } from './health-table.
 
 export type Window = 'second' | 'day';
 
-/** The outcome of a call: the class of its status, or its error. */
-export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
+/** A response as documented: a judgement or a pass, the refusal of an input, or a failure that the service reports. */
+export type DocumentedOutcome = 'ok' | 'rejected' | 'exception';
+/** The outcome of a call: that of a documented response; of any other, such as a firewall's, its status; or its error. */
+export type CallOutcome = DocumentedOutcome | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
 
 interface FinishedCall {
   readonly service: string;

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { ANDROID, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { ANDROID, errorEnvelope, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
@@ -17,6 +17,12 @@ const sandboxed = await startInSandboxMode();
 let reply: Behaviour = hang;
 const live = await runAgainst((exchange) => reply(exchange));
 afterAll(() => Promise.all([sandboxed.stop(), live.stop()]));
+
+/** What each service answers: the fingerprint service with this status, the captcha service with 200. */
+const each =
+  (device: string, captcha: string, status = 200): Behaviour =>
+  (call) =>
+    (call.request.includes('/validate') ? answer(200, captcha) : answer(status, device))(call);
 
 describe('an upstream call', () => {
   /** Asks both services, and expects that each call counts like this. */
@@ -37,20 +43,37 @@ describe('an upstream call', () => {
 
   // Each waits for a probe, so side by side.
   test.concurrent.each<[string, string, Behaviour]>([
+    ['ok', 'a response as documented', each(JSON.stringify(ANDROID), JSON.stringify(PASS))],
     [
-      'ok',
-      'a response as documented',
-      (call) => answer(200, JSON.stringify(call.request.includes('/validate') ? PASS : ANDROID))(call),
+      'rejected',
+      'a documented refusal',
+      each(errorEnvelope(400, 'Invalid request', { errors: [] }), JSON.stringify(FAIL), 400),
     ],
+    [
+      'rejected',
+      'a documented exception of the client',
+      each(errorEnvelope(400, 'Invalid request', { errors: [] }), exception('-50003', 'already used'), 400),
+    ],
+    ['UPSTREAM_PROTOCOL_ERROR', 'an undocumented rejection', each('{}', JSON.stringify({ ...FAIL, status: 'error' }))],
     ['UPSTREAM_PROTOCOL_ERROR', 'a response that is not as documented', answer(200, '{}')],
     ['UPSTREAM_PROTOCOL_ERROR', 'a response that is not JSON as a whole', answer(200, 'callback({"code":200})')],
-    ['http_4xx', 'a refusal', answer(403, '{}')],
+    ['http_4xx', 'a refusal by a firewall', answer(403, '<html>')],
     ['http_5xx', 'a server error', answer(500, '<html>')],
     ['UPSTREAM_UNAVAILABLE', 'a reset connection', reset],
   ])('an upstream call counts as %s for %s', async (outcome, _what, behave) => {
     const started = await runAgainst(behave, { fingerprintTimeoutMs: 10_000, captchaTimeoutMs: 10_000 });
     await expectOutcome(started, outcome);
     await started.stop();
+  });
+
+  test('an upstream call counts as exception for a documented failure of the captcha service', async () => {
+    const { app, stop } = await runAgainst(answer(200, exception('-50000', 'runtime error')));
+    const gain = await gainOf(app, () => send(app, captcha));
+    expect(gain.of(`${DURATION}_count`)).toContainEqual([
+      { service: 'captcha', region: 'GLB', outcome: 'exception' },
+      1,
+    ]);
+    await stop();
   });
 
   // Alone, and more than once on a busy machine, because this process must not be late.

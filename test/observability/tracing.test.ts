@@ -30,7 +30,8 @@ async function start(overrides: Partial<Config> = {}) {
     if (url.startsWith('/validate')) return sendJson(response, 200, PASS);
     const { device_token: token } = JSON.parse(body);
     if (token === 'reset') response.socket?.resetAndDestroy();
-    else sendJson(response, Number(token) || 200, Number(token) ? { code: Number(token) } : ANDROID);
+    else if (Number(token)) sendJson(response, Number(token), { code: Number(token), message: 'refused', data: {} });
+    else sendJson(response, 200, ANDROID);
   });
   onTestFinished(upstream.stop);
   const options = { otlpEndpoint: receiver.endpoint, otelTracesSamplerArg: 1 };

@@ -105,7 +105,7 @@ class ScoreRequest {
       if (!data) throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: `HTTP status ${status}` });
       recordScore();
       if (data.score > 0.9) log.warn({ service: 'score', account: account.id }, 'a score is very high');
-      return { result: data.score, evidence: 'well' };
+      return { result: data.score, evidence: 'well', outcome: 'ok' };
     });
   }
 }

@@ -64,7 +64,7 @@ export function createContext(endSpan = (_outcome: string) => {}) {
 }
 
 /** Reads a response as it is. */
-export const asIs = (response: UpstreamResponse) => ({ result: response, evidence: 'well' as const });
+export const asIs = (response: UpstreamResponse) => ({ result: response, evidence: 'well', outcome: 'ok' }) as const;
 
 /** A POST without content to this address. */
 export function requestTo(origin: string, operation: CallingOperation, id = 'a') {
