@@ -14,7 +14,7 @@ npm run policy -- POLICY OTHER              where the policy in another file dec
 
 POLICY is a file, or built-in (the default). SIGNALS are EMULATOR=0.7,BLACKLIST_IP or none, with the catalogue's
 confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has one line of SIGNALS and CLIENT
-for each device, or judgements as JSON, as the graph returns them.`;
+for each device, or judgements as JSON, as the graph returns them, with the id of the object around each, such as an order.`;
 
 /** A mistake of the user. */
 class UsageError extends Error {}
@@ -78,11 +78,12 @@ function devicesIn(text: string, json: unknown): Device[] {
   });
 }
 
-function judgementsIn(value: unknown): Device[] {
-  if (Array.isArray(value)) return value.flatMap(judgementsIn);
+/** @param owner the id of the object around the value, such as an order */
+function judgementsIn(value: unknown, owner?: unknown): Device[] {
+  if (Array.isArray(value)) return value.flatMap((one) => judgementsIn(one, owner));
   if (!isObject(value)) return [];
-  const { signals, clientType: client, eventType: event, requestId } = value;
-  if (!Array.isArray(signals)) return Object.values(value).flatMap(judgementsIn);
+  const { signals, clientType: client, eventType: event, requestId, id = owner ?? requestId } = value;
+  if (!Array.isArray(signals)) return Object.values(value).flatMap((one) => judgementsIn(one, id));
   const clientType = CLIENTS.find((one) => one === client);
   const judged = signals.filter(isObject).map(({ name, code, level, confidence }): PolicySignal => {
     const row = SIGNALS_BY_NAME.get(String(code ?? name));
@@ -92,6 +93,8 @@ function judgementsIn(value: unknown): Device[] {
     const certainty = typeof confidence === 'number' ? confidence : usual;
     return { name: String(name ?? code), code: documented, effect, level: rank, confidence: certainty };
   });
-  const name = `${requestId ?? judged.map((signal) => signal.name).join(',')}`;
-  return [{ name, signals: judged, clientType, eventType: typeof event === 'string' ? event : undefined }];
+  const eventType = typeof event === 'string' ? event : undefined;
+  const words = [judged.map(({ name, confidence }) => `${name}=${confidence}`).join(',') || 'none', clientType];
+  const name = [id && `${id}:`, ...words, eventType && `eventType=${eventType}`].filter(Boolean).join(' ');
+  return [{ name, signals: judged, clientType, eventType }];
 }

@@ -149,8 +149,14 @@ test('npm run policy answers about a file of devices in a table, whether they ar
   const byLine = file('judgements.jsonl', [judgement, other].map((one) => JSON.stringify(one)).join('\n'));
   for (const one of [whole, byLine]) {
     const table = (await run(policy, one)).stdout;
-    expect([rowsOf(table, 'r-1'), rowsOf(table, 'r-2')]).toEqual([['DENY sure all'], ['ALLOW otherwise all']]);
+    expect(rowsOf(table, 'r-1: EMULATOR=0.9 IOS')).toEqual(['DENY sure all']);
+    expect(rowsOf(table, 'r-2: EMULATOR=0.5 IOS')).toEqual(['ALLOW otherwise all']);
   }
+  const order = { id: 'order-7', judgement: { ...judgement, eventType: 'checkout' } };
+  const orders = file('orders.json', JSON.stringify({ data: { orders: [{ id: 'order-6', judgement: null }, order] } }));
+  expect(rowsOf((await run(policy, orders)).stdout, 'order-7: EMULATOR=0.9 IOS eventType=checkout')).toEqual([
+    'DENY sure all',
+  ]);
 });
 
 test('npm run policy answers about two policies what changes between them, and for whom', async () => {
