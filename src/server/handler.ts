@@ -62,7 +62,8 @@ export async function handleGraphql(
       const unread = options.reserveAnswer(caller);
       if (!unread.take(bytes)) throw overloaded();
       try {
-        const headers = { ...answer.headers, 'content-type': contentType, 'cache-control': 'no-store' };
+        const own = { 'content-type': contentType, 'cache-control': 'no-store', 'x-request-id': operation.requestId };
+        const headers = { ...answer.headers, ...own };
         send(response, status, headers, text, bytes);
       } finally {
         releaseWhenRead(response, unread);

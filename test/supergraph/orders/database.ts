@@ -24,6 +24,7 @@ const TABLES = `
     not_judged TEXT,
     sealed TEXT,
     device_id TEXT,
+    request_id TEXT,
     outcome TEXT,
     captcha TEXT,
     order_id TEXT UNIQUE,
@@ -33,7 +34,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS spent_attestations (jti TEXT PRIMARY KEY, at BIGINT NOT NULL);
 `;
 const CHECKOUT = `SELECT id, customer_id AS "customerId", item, price_cents AS "priceCents", started_at AS "startedAt",
-  asked_at AS "askedAt", decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId"
+  asked_at AS "askedAt", decision, not_judged AS "notJudged", sealed, request_id AS "requestId", outcome, captcha, order_id AS "orderId"
   FROM checkouts`;
 
 /** A try to buy something, which is an order once it is placed. */
@@ -51,6 +52,8 @@ export interface Checkout {
   readonly notJudged: NotJudged | null;
   /** What was judged: the sealed text of the judgement. */
   readonly sealed: string | null;
+  /** By which the subgraph's log has the judgement. */
+  readonly requestId: string | null;
   /** What the customer was answered last. */
   readonly outcome: 'PLACED' | 'CHALLENGED' | OrderRefusalCode | null;
   /** Null if it was never asked for. */
@@ -91,8 +94,8 @@ export function openDatabase(file: string) {
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const claim = prepare(`UPDATE checkouts SET asked_at = ?
     WHERE id = ? AND sealed IS NULL AND order_id IS NULL AND asked_at < ?`);
-  const judged = prepare(`UPDATE checkouts SET asked_at = 0, sealed = ?, decision = ?, device_id = ?, not_judged = NULL
-    WHERE id = ? AND asked_at = ? AND order_id IS NULL`);
+  const judged = prepare(`UPDATE checkouts SET asked_at = 0, sealed = ?, decision = ?, device_id = ?, request_id = ?,
+    not_judged = NULL WHERE id = ? AND asked_at = ? AND order_id IS NULL`);
   const notJudged = prepare(`UPDATE checkouts SET asked_at = 0,
     not_judged = CASE not_judged WHEN 'TOKEN_REJECTED' THEN not_judged ELSE ? END
     WHERE id = ? AND asked_at = ? AND order_id IS NULL`);
@@ -120,7 +123,10 @@ export function openDatabase(file: string) {
     /** Records the answer to the question that was claimed at this time, unless the claim has passed to somebody else. */
     judged(id: string, claimedAt: number, judgement: Judgement | NotJudged) {
       if (typeof judgement === 'string') notJudged.run(judgement, id, claimedAt);
-      else judged.run(judgement.sealed, judgement.action, judgement.deviceId, id, claimedAt);
+      else {
+        const { sealed, action, deviceId, requestId } = judgement;
+        judged.run(sealed, action, deviceId, requestId, id, claimedAt);
+      }
     },
     /** Records what the customer was answered instead of an order. */
     end: (id: string, outcome: string, captcha: Captcha | null) => void end.run(outcome, captcha, id),

@@ -14,6 +14,8 @@ export interface Judgement {
   readonly sealed: string;
   readonly action: 'ALLOW' | 'CHALLENGE' | 'DENY';
   readonly deviceId: string;
+  /** The line of this judgement in the subgraph's log has this id. */
+  readonly requestId: string;
 }
 
 /**
@@ -43,6 +45,7 @@ export function createJudge({ url, secret, timeoutMs = 4_000 }: DeviceTrustConfi
     if (answer?.__typename === 'DeviceFingerprintRejected') return 'TOKEN_REJECTED';
     const { sealed, decision, device } = answer?.judgement ?? {};
     if (!sealed || !decision || !device) throw new Error('expected a judgement with a decision, but got none');
-    return { sealed, action: decision.action, deviceId: device.id };
+    const requestId = response.headers.get('x-request-id') ?? '';
+    return { sealed, action: decision.action, deviceId: device.id, requestId };
   };
 }
