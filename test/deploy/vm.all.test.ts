@@ -65,9 +65,9 @@ test('systemd finds no mistake in the unit, and little that the process could do
   await run(programOf('systemd-analyze'), ['security', '--offline=yes', '--threshold=15', UNIT]);
 });
 
-test('systemd reads what `npm run keys -- --env` prints, and the configuration of the page, as it is', async () => {
+test('systemd reads the keys that the archive prints, and the configuration of the page, as it is', async () => {
   const example = readPage('deploy/vm/README.md').blocks.find(({ language }) => language === 'ini')?.text;
-  const text = `${await shell('npm run --silent keys -- --env')}${example}`;
+  const text = `${await shell(`node ${folder}/dist/server/generate-keys.js --env`)}${example}`;
   await mkdir(join(folder, 'environment.d'));
   await writeFile(join(folder, 'environment.d/device-trust.conf'), text);
   // It reads such files with the parser of EnvironmentFile=, and prints them for a shell.
@@ -76,6 +76,11 @@ test('systemd reads what `npm run keys -- --env` prints, and the configuration o
   const lines = text.split('\n').filter((line) => /^[^#]/.test(line));
   expect(lines).toHaveLength(6);
   expect(read.split('\n')).toEqual(expect.arrayContaining(lines));
+});
+
+test('the archive explains the risk policy', async () => {
+  const explained = await shell(`node ${folder}/dist/server/explain-policy.js built-in EMULATOR IOS`);
+  expect(explained).toMatch(/^EMULATOR IOS: CHALLENGE by serious/);
 });
 
 test('the links of its page lead to files of the archive', () => {

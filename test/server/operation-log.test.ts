@@ -10,7 +10,7 @@ import {
   queryForTokens,
   referencesTo,
 } from '../support/graphql.ts';
-import { sendBytes } from '../support/requests.ts';
+import { post, sendBytes } from '../support/requests.ts';
 
 /** Each GraphQL operation has one log line. */
 
@@ -180,12 +180,12 @@ describe('tokens in the line', () => {
 
 test('a request that is refused and a page write no line of an operation', async () => {
   const quiet = await startSandboxed();
-  const post = (body: string, type = 'application/json') =>
+  const postAs = (body: string, type = 'application/json') =>
     fetch(quiet.graphqlUrl, { method: 'POST', headers: { 'content-type': type }, body });
   for (const body of ['', '{', '[]', '{}', 'null', '"text"', '[{"query":"{ __typename }"}]', '{"query":4}']) {
-    expect((await post(body)).status).toBe(400);
+    expect((await postAs(body)).status).toBe(400);
   }
-  expect((await post('{"query":"{ __typename }"}', 'text/plain')).status).toBe(415);
+  expect((await postAs('{"query":"{ __typename }"}', 'text/plain')).status).toBe(415);
   const type = { 'content-type': 'application/json' };
   for (const init of [
     { method: 'DELETE' },
@@ -207,6 +207,16 @@ describe('ids and names from the request are in the line only if they are short 
   const LONG = 'a'.repeat(10_000);
 
   const ACCENT = Buffer.from('é').toString('latin1');
+  test.each([{}, { 'x-request-id': 'router-1.2_3' }])(
+    'an answer has the request id of its line: %j',
+    async (headers) => {
+      const answer = await post(app.graphqlUrl, JSON.stringify(PLAIN), headers);
+      const { requestId } = operationsOf(app).at(-1) ?? {};
+      expect(answer.headers.get('x-request-id')).toBe(requestId);
+      expect(requestId).toMatch(headers['x-request-id'] ?? UUID);
+    },
+  );
+
   const IDS = [MAIL, 'two words', LONG, 'a'.repeat(65), '', ACCENT, '{"a":1}'];
   test.each(IDS)('a request id like %j is replaced by a new one', async (id) => {
     expect((await lineOf(PLAIN, { 'x-request-id': id }))['requestId']).toMatch(UUID);

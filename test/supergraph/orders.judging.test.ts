@@ -86,6 +86,10 @@ describe('a checkout', () => {
     const input = orderInput({ deviceToken: EMULATOR });
     await orderOutcome(url, input);
     const before = await newest();
+    const database = new DatabaseSync(file);
+    const stored = database.prepare('SELECT request_id FROM checkouts WHERE id = ?').get(before.id);
+    database.close();
+    expect(stored?.['request_id']).toMatch(/^[\da-f-]{36}$/);
     const { order } = await orderOutcome(url, { ...input, attestation: await attest() });
     expect(await newest()).toEqual({ ...before, status: 'PLACED', captcha: 'VERIFIED', order: { id: order?.id } });
   });
