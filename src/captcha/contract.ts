@@ -118,7 +118,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   // Status, result and lot number decide. All else is information, which a newer service may leave out or extend.
   if (status === 'success' && typeof lot_number === 'string' && !exception) {
     const details = { ...shared, scene: textOf(scene), referer: textOf(referer) };
-    return { kind: 'pass', lot_number, details, drifts: driftsOf(body) };
+    return { kind: 'pass', lot_number, details, drifts: driftsOf(reason, propertiesOf(args)) };
   }
   return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
 }
@@ -127,10 +127,9 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
 export const PASS_DRIFTS = ['reason', 'used_type', 'user_ip', 'scene', 'referer'] as const;
 export type PassDrift = (typeof PASS_DRIFTS)[number];
 
-function driftsOf(body: unknown): PassDrift[] {
-  const { error } = passBody.safeParse(body);
-  const names = error?.issues.map(({ path }) => path.at(-1)) ?? [];
-  return PASS_DRIFTS.filter((field) => names.includes(field));
+/** A property test compares it with `passBody`. */
+function driftsOf(reason: unknown, args: Readonly<Record<string, unknown>>): PassDrift[] {
+  return PASS_DRIFTS.filter((field) => (field === 'reason' ? reason !== '' : typeof args[field] !== 'string'));
 }
 
 /** Is this a rejection: a reason of 7.1, status `fail…`, result not `success` (2.3), or status `success…` without result? */

@@ -18,7 +18,7 @@ import {
   type FingerprintData,
   invalidRequestEnvelope,
   METADATA_KEYS,
-  successEnvelope,
+  readSuccess,
   type WireFieldError,
 } from './contract.ts';
 import type { Drift } from './metrics.ts';
@@ -51,7 +51,7 @@ export function toOutcome(
   { status, json, unreadable }: UpstreamResponse,
   respondedAt: number,
 ) {
-  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
+  const success = status === 200 ? readSuccess(json) : undefined;
   if (success?.data) {
     const { data } = success.data;
     return { outcome: toDevice(request, data, respondedAt), differences: differencesOf(data) };
@@ -82,7 +82,7 @@ const NO_ENVELOPE =
 
 /** The evidence of an answer to a probe: the success and the 400 are documented; 401, 403 and 404 blame us (document, 7). */
 export function probeResultOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {
-  if (status === 200 && successEnvelope.safeParse(json).success) return HEALTHY_PROBE;
+  if (status === 200 && readSuccess(json).success) return HEALTHY_PROBE;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status)
@@ -134,7 +134,7 @@ function toDevice(
     clientType: CLIENT_TYPES[detail.client_type],
     device: { id: fp_detail.device_id },
     deviceBasic: toDeviceBasic(detail),
-    ipInfo: detail.ip_info,
+    ipInfo: { ip: detail.ip_info.ip },
     signals: signals.map(({ signal: name, level, confidence }) =>
       // A newer level may be the most serious one.
       toSignal({ name, level: isLevel(level) ? level : 'HIGH', confidence }),
