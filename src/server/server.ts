@@ -103,19 +103,23 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
+    const isOperation = path === GRAPHQL_PATH && request.method === 'POST';
+    // Before the body is read, so that a request without the secret costs nothing.
+    const caller = isOperation ? callers.identify(request) : undefined;
+    const isClaimed = caller !== undefined && listener.claim(request.socket, caller);
+    // A client without a secret gets one answer on a connection, even if many requests have arrived with the first.
+    if (!isClaimed) listener.end(response);
     if (explorer && !hasLocalName(request))
       throw new RequestRefused(421, 'In sandbox mode use an address, a name without a dot, *.internal or *.localhost.');
     // This comes first, so that a page can read every response, refusals too.
     if (explorer && path === GRAPHQL_PATH && answerDevelopmentPage(request, response)) return;
-    if (path === GRAPHQL_PATH && request.method === 'POST') {
-      // Before the body is read, so that a request without the secret costs nothing.
-      const caller = callers.identify(request);
+    if (isOperation) {
       if (!caller) {
         const peer = logHash.of(request.socket.remoteAddress ?? '');
         log.info({ peer }, 'a request without a known secret was refused');
         throw refusal(401, 'UNAUTHENTICATED');
       }
-      if (!listener.claim(request.socket, caller)) throw overloaded();
+      if (!isClaimed) throw overloaded();
       const operation = handleGraphql(handler, request, response, caller);
       underWay.add(operation);
       return operation

@@ -111,14 +111,13 @@ test.concurrent('an answer that waited for another one leaves no time limit behi
 
 test.concurrent('a client may send 32 requests without waiting for an answer; more of them close the connection', async () => {
   const answers = (text: string) => text.split('HTTP/1.1 ').length - 1;
-  const probe = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
-  const connection = openConnection(app.url, probe.repeat(32));
+  const connection = openConnection(app.url, operation('').repeat(32));
   await until(() => answers(connection.received()) === 32);
   // They are over, so it can send as many again.
-  connection.socket.write(probe.repeat(32));
+  connection.socket.write(operation('').repeat(32));
   await until(() => answers(connection.received()) === 64);
   // Node answers requests that expect something, unless somebody else does.
-  connection.socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: anything\r\n\r\n'.repeat(100));
+  connection.socket.write(operation('').replace('host: x', 'host: x\r\nexpect: anything').repeat(100));
   expect(answers(await connection.closed)).toBeLessThan(64 + 34);
 });
 

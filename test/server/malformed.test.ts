@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { Listener } from '../../src/server/listener.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { openConnection, sendBytes } from '../support/requests.ts';
-import { expectRawRefusal, startWithoutUpstreams } from './support.ts';
+import { expectRawRefusal, OPERATION, startWithoutUpstreams } from './support.ts';
 
 /** Callers that break the rules of HTTP, or are slow. */
 
@@ -28,7 +28,7 @@ test.each([
 });
 
 test('what follows a complete answer on a kept connection is refused with the same body', async () => {
-  const { socket, closed } = openConnection(app.url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+  const { socket, closed } = openConnection(app.url, OPERATION);
   await once(socket, 'data');
   socket.write('hello\r\n\r\n');
   const answers = await closed;

@@ -13,6 +13,10 @@ export function startWithoutUpstreams(overrides: Partial<Config> = {}): Promise<
   return startInLiveMode('http://127.0.0.1:9', { upstreamCheck: 'off', ...overrides });
 }
 
+/** The bytes of an operation, which keeps its connection. */
+export const OPERATION =
+  'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{"query":"{ __typename }"}';
+
 /** What a process answers to the probes of an orchestrator. */
 export function healthOf(url: string): Promise<[number, string][]> {
   return Promise.all(

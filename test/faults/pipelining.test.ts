@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { LIVE } from '../process/environments.ts';
+import { MAIN, ROOT, startCommand } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
+import { times } from '../support/times.ts';
+
+/** Clients without a secret send many requests at once, to a process with the heap of the manifests. */
+
+const SECRET = 'the-secret-of-the-router-0123456789abcdef';
+const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
+const post = (secret = '') =>
+  `POST /graphql HTTP/1.1\r\nhost: x\r\n${secret}content-type: application/json\r\ncontent-length: 26\r\n\r\n{"query":"{ __typename }"}`;
+/** 58 KiB fit into the socket buffers, so that the process reads them at once. */
+const fill = (request: string) => request.repeat(Math.floor((58 * 1024) / request.length));
+
+test.each<[string, string, { readonly againMs?: number; readonly reads?: boolean }]>([
+  ['GET', fill(get), {}],
+  ['POST without a secret', fill(post()), {}],
+  ['POST with a wrong secret', fill(post(`router-authorization: ${'x'.repeat(SECRET.length)}\r\n`)), {}],
+  ['GET, 30 at a time', get.repeat(30), { againMs: 20 }],
+  ['GET with unread answers', fill(get), { reads: false }],
+])(
+  '400 connections of pipelined requests neither end the process nor delay a router by a second: %s',
+  async (_what, bytes, { againMs, reads = true }) => {
+    const { ALLOW_DIRECT_ACCESS: _, ...live } = LIVE;
+    const env = { PATH: process.env['PATH'], ...live, ADMIN_PORT: '0', ROUTER_SECRETS: SECRET };
+    const child = startCommand([process.execPath, '--max-old-space-size=256', MAIN], { cwd: ROOT, env });
+    const open = new Set<Socket>();
+    let isOver = false;
+    try {
+      const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
+      const { hostname, port } = new URL(url);
+      const attack = () => {
+        const socket = connect(Number(port), hostname);
+        open.add(socket);
+        if (reads) socket.resume();
+        const send = () => socket.writableLength === 0 && socket.write(bytes);
+        const timer = againMs && setInterval(send, againMs);
+        socket
+          .on('error', () => {})
+          .once('close', () => {
+            clearInterval(timer || undefined);
+            open.delete(socket);
+            if (!isOver) setTimeout(attack, 50);
+          });
+        send();
+      };
+      const router = () => ask(url, '{ __typename }', {}, { 'router-authorization': SECRET });
+      await router();
+      for (const _connection of times(400, Number)) attack();
+      // This process sends the attack as well, so its own first turns are not the server's.
+      await Promise.all(
+        [...open].slice(0, 400).map((socket) => (socket.connecting ? once(socket, 'connect') : undefined)),
+      );
+      const waits: number[] = [];
+      for (const end = performance.now() + 2_000; performance.now() < end; await sleep(20)) {
+        const since = performance.now();
+        expect((await router()).data).toEqual({ __typename: 'Query' });
+        waits.push(performance.now() - since);
+      }
+      expect(Math.max(...waits)).toBeLessThan(1_000);
+    } finally {
+      isOver = true;
+      for (const socket of open) socket.destroy();
+      await child.stop();
+    }
+  },
+  60_000,
+);
