@@ -5,7 +5,7 @@ import { openTracing } from './observability/tracing.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { createAdmin, createServer, GRAPHQL_PATH, METRICS_PATH } from './server/server.ts';
 import { type Config, quotaOf, slicesOn } from './settings/variables.ts';
-import type { FileContent, Slice } from './slice.ts';
+import type { Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
 import { schemaOf } from './subgraph.ts';
 import { openUpstreams } from './upstream/shared.ts';
@@ -15,8 +15,6 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 interface Options {
   /** The slices to start if they have accounts. */
   readonly slices?: readonly Slice[];
-  /** The content of the slices' files, by name; the built-in content by default. */
-  readonly files?: Readonly<Record<string, FileContent>>;
   /** See `startEventLoopMonitor`. */
   readonly maxDelayMs?: number | undefined;
 }
@@ -52,9 +50,8 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     closers.push(() => settle());
     const running = new Map(
       slices.map((slice) => {
-        const file = slice.file && (options.files?.[slice.file.name] ?? slice.file.read(undefined));
         const shared = upstreams.optionsOf(slice.name, quotaOf(slice, config));
-        const started = slice.start({ settings, file, shared, registry: metrics.registry });
+        const started = slice.start({ settings, shared, registry: metrics.registry });
         closers.push(() => started.upstream.close());
         return [slice.name, started];
       }),

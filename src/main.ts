@@ -9,8 +9,8 @@ import { mismatch } from './config/values.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
 import { exposureOf, listenProblem, summaryOf } from './settings/summary.ts';
-import { parseConfig, slicesOn, VARIABLES } from './settings/variables.ts';
-import type { FileContent, Slice } from './slice.ts';
+import { type Config, parseConfig, VARIABLES } from './settings/variables.ts';
+import type { Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
 
 /** The process: its configuration, its signals and its exit code. */
@@ -85,26 +85,17 @@ function chosenSlices(): readonly Slice[] {
 const chosen = chosenSlices();
 const readFile = (path: string) => readFileSync(path, 'utf8');
 
-/** Reads the configuration and the files of slices, or ends the process with every mistake in them. */
-function readAll() {
-  const problems: string[] = [];
-  const attempt = <Value>(read: () => Value): Value | undefined => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems);
-      return undefined;
-    }
-  };
-  const config = attempt(() => parseConfig(process.env, readFile, SLICES, chosen));
-  if (config?.upstreamMode === 'live') problems.push(...unsafeSwitches(process.env, process.execArgv));
-  const files: Record<string, FileContent> = {};
-  for (const { file, variables } of config ? slicesOn(config, chosen) : chosen) {
-    const content = file && attempt(() => file.read(process.env[variables[file.path]?.name ?? ''] || undefined));
-    if (file && content) files[file.name] = content;
+/** Reads the configuration, or ends the process with every mistake in it. */
+function readConfig(): Config {
+  try {
+    const config = parseConfig(process.env, readFile, SLICES, chosen);
+    const unsafe = config.upstreamMode === 'live' ? unsafeSwitches(process.env, process.execArgv) : [];
+    if (unsafe.length > 0) throw new ConfigError(unsafe);
+    return config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return refuseToStart('Invalid configuration:', error.problems);
   }
-  return config && problems.length === 0 ? { config, files } : refuseToStart('Invalid configuration:', problems);
 }
 
 function refuseToStart(headline: string, sentences: readonly string[]): never {
@@ -114,25 +105,17 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.exit(1);
 }
 
-const { config, files } = readAll();
+const config = readConfig();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
 // Tests keep a machine so busy that this process is late for no fault of its own.
 const maxDelayMs = Number(process.env['TEST_MAX_DELAY_MS']) || undefined;
-app = await createApp(config, log, { slices: chosen, files, maxDelayMs }).catch((error: unknown) => {
+app = await createApp(config, log, { slices: chosen, maxDelayMs }).catch((error: unknown) => {
   const problem = listenProblem(error, config);
   if (problem === undefined) throw error;
   return refuseToStart('The subgraph cannot listen:', [problem]);
 });
 const { url, graphqlUrl, examples, slices } = app;
-log.info(summaryOf(config, slices, files));
-for (const { file } of slices) {
-  const content = file && files[file.name];
-  if (!file || !content) continue;
-  const { name, title } = file;
-  // The log of a sandbox is not kept.
-  const level = config.upstreamMode === 'live' ? 'info' : 'debug';
-  log[level]({ [name]: content.id }, `${title} in use`);
-}
+log.info(summaryOf(config, slices));
 const exposure = exposureOf(config, slices);
 if (exposure) log.warn(exposure);
 const unused = unusedNames(

@@ -12,11 +12,7 @@ import { REGIONS, type Region } from './upstream/settings.ts';
 type ServerRows = typeof SERVER_VARIABLES;
 
 /** One upstream service with everything that the subgraph has for it. A slice without any of its variables is off. */
-export interface Slice<
-  Rows extends Table = Table,
-  Content extends FileContent = FileContent,
-  Key extends string = string,
-> {
+export interface Slice<Rows extends Table = Table, Key extends string = string> {
   /** The name of its service in the log, in metrics and on the command line. */
   readonly name: string;
   /** Its SDL. Several slices may define `Query` and `Mutation`, whose fields are merged. */
@@ -26,44 +22,20 @@ export interface Slice<
   /** The keys of two variables: its accounts, without which it is off, and their quota. */
   readonly accounts: Key;
   readonly quota: Key;
-  readonly file?: SliceFile<Content, Key>;
   /** Refuses variables that contradict each other. In the sandbox, accounts and keys are in no variable. */
   rules(input: RuleInput<Rows & ServerRows>, isLive: boolean): void;
   /** Its features in use, such as `sealing: on`, for the line at the start. */
-  summary(settings: Values<Rows & ServerRows> & { readonly upstreamMode: string }, file: Content | undefined): string[];
+  summary(settings: Values<Rows & ServerRows> & { readonly upstreamMode: string }): string[];
   /** The keys of variables that have no effect with these settings. */
   unused(settings: Values<Rows>): readonly Key[];
-  start(options: StartOptions<Rows, Content>): RunningSlice;
+  start(options: StartOptions<Rows>): RunningSlice;
 }
 
-/** A slice with these variables and the content of its file. */
-export type SliceOf<Rows extends Table, Content extends FileContent = FileContent> = Slice<
-  Rows,
-  Content,
-  Extract<keyof Rows, string>
->;
+/** A slice with these variables. */
+export type SliceOf<Rows extends Table> = Slice<Rows, Extract<keyof Rows, string>>;
 
-/** A file without secrets, read once at the start. */
-interface SliceFile<Content extends FileContent, Key extends string> {
-  /** The name of the file in metrics and in the fields of the log. */
-  readonly name: string;
-  /** The name of the file in sentences. */
-  readonly title: string;
-  /** The key of the variable with its path. */
-  readonly path: Key;
-  /** Reads the file, or returns the built-in content without a path. @throws ConfigError with every mistake in it */
-  read(path: string | undefined): Content;
-}
-
-export interface FileContent {
-  /** A hash of the content. */
-  readonly id: string;
-}
-
-export interface StartOptions<Rows extends Table = Table, Content extends FileContent = FileContent> {
+export interface StartOptions<Rows extends Table = Table> {
   readonly settings: Values<Rows & ServerRows>;
-  /** The content of the slice's file; undefined if the slice has no file. */
-  readonly file: Content | undefined;
   /** The options of its client that do not depend on the service, with the quota of its accounts. */
   readonly shared: SharedOptions;
   readonly registry: MetricsRegistry;

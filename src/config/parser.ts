@@ -70,9 +70,15 @@ export function readVariables<Rows extends Table>(
     }
     problems.push(...slipsIn(name, text));
     for (const placeholder of placeholdersIn(variable, text)) placeholders.push({ key, ...placeholder });
-    const result = schema.safeParse(text, { error: () => 'expected another value' });
-    if (result.success) read[key] = result.data;
-    else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
+    try {
+      const result = schema.safeParse(text, { error: () => 'expected another value' });
+      if (result.success) read[key] = result.data;
+      else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
+    } catch (error) {
+      // The value is the path of a file, which has mistakes of its own.
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+    }
   }
   // Safe: every key is the table's, and its value comes from the schema of its row.
   const values = read as Partial<Values<Rows>>;

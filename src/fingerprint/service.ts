@@ -10,7 +10,7 @@ import { withAddresses } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { createFingerprintMetrics, type FingerprintMetrics } from './metrics.ts';
 import { type FingerprintOutcome, probeResultOf, toOutcome, toRejection } from './outcome.ts';
-import { DEFAULT_POLICY, decide, type PolicyInput, type RiskPolicy } from './policy.ts';
+import { decide, type PolicyInput, type RiskPolicy } from './policy.ts';
 import { type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { DeviceRequest } from './resolvers.ts';
 import { createJudgements, type Judgements } from './sealed-judgement.ts';
@@ -27,7 +27,7 @@ export class FingerprintService implements RunningSlice {
   readonly maxUpstreamCalls: number;
   readonly #logDrift: (cause: string) => void;
 
-  constructor({ settings, file: policy = DEFAULT_POLICY, shared, registry }: StartOptions<Rows, RiskPolicy>) {
+  constructor({ settings, shared, registry }: StartOptions<Rows>) {
     const metrics = createFingerprintMetrics(registry, settings.trustedHeaders?.metadata);
     this.metrics = metrics;
     this.#logDrift = logOnce(shared.log, 'the fingerprint service sent an undocumented value');
@@ -42,8 +42,8 @@ export class FingerprintService implements RunningSlice {
       timeoutMs: settings.fingerprintTimeoutMs,
       onCall: metrics.recordSentCall,
     });
-    this.#policy = policy;
-    metrics.beginDecisions(policy);
+    this.#policy = settings.riskPolicy;
+    metrics.beginDecisions(this.#policy);
     this.judgements = createJudgements(settings.sealingKeys, metrics);
   }
 

@@ -1,9 +1,11 @@
+import { z } from 'zod';
 import { bytes, entryOf, identifier, jwkOf, listOf, secretList } from '../config/json-values.ts';
 import type { RuleInput } from '../config/parser.ts';
-import { address, anyText, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
+import { address, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
 import { refuseAddresses } from '../slice.ts';
 import { quota, region, timeoutMs } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
+import { DEFAULT_POLICY, loadPolicy } from './policy.ts';
 
 /** The variables of the fingerprint service and of the judgements on its answers, and the rules between them. */
 
@@ -25,6 +27,12 @@ const sealingKeys = secretList(
   }),
 );
 
+const policyFile = {
+  expected: 'the path of a JSON file',
+  schema: z.string().transform((path) => loadPolicy(path, 'RISK_POLICY_FILE')),
+  absent: DEFAULT_POLICY,
+};
+
 export const FINGERPRINT_VARIABLES = {
   fingerprintApplications: { name: 'FINGERPRINT_APPLICATIONS', ...applications, live: true },
   fingerprintUrlGLB: { name: 'FINGERPRINT_URL_GLB', ...address },
@@ -33,7 +41,7 @@ export const FINGERPRINT_VARIABLES = {
   fingerprintTimeoutMs: { name: 'FINGERPRINT_TIMEOUT_MS', ...timeoutMs, default: '3000' },
   maxUpstreamCalls: { name: 'MAX_UPSTREAM_CALLS', ...integer(1, 10_000), default: '100' },
   fingerprintQuota: { name: 'FINGERPRINT_QUOTA', ...quota },
-  riskPolicyFile: { name: 'RISK_POLICY_FILE', ...anyText('the path of a JSON file') },
+  riskPolicy: { name: 'RISK_POLICY_FILE', ...policyFile },
   sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys, live: true },
 } as const satisfies Table;
 

@@ -2,13 +2,13 @@ import { mismatch } from '../config/values.ts';
 import { hasRisk } from '../graphql/scopes.ts';
 import { propertiesOf } from '../runtime/json.ts';
 import { ANYONE, areScopesEnforced, ROUTER } from '../server/settings.ts';
-import type { FileContent, Slice } from '../slice.ts';
+import type { Slice } from '../slice.ts';
 import { type Config, quotaOf, VARIABLES } from './variables.ts';
 
 /** The messages of a start about its configuration. */
 
-/** The features in use, in one line, with these slices on. `files` has the content of their files by name. */
-export function summaryOf(config: Config, slices: readonly Slice[], files: Readonly<Record<string, FileContent>>) {
+/** The features in use, in one line, with these slices on. */
+export function summaryOf(config: Config, slices: readonly Slice[]) {
   const { quotaStoreUrl, routerSecrets, services } = config;
   const quotas = slices.filter((slice) => quotaOf(slice, config) !== undefined).map(({ name }) => name);
   const replicas = quotaStoreUrl === undefined ? 'each replica alone' : 'all replicas together';
@@ -17,7 +17,7 @@ export function summaryOf(config: Config, slices: readonly Slice[], files: Reado
     `callers: ${[...new Set(callers)].join(' and ') || ANYONE}`,
     `scopes: ${scopesOf(config)}`,
     `upstreams: ${slices.map(({ name }) => name).join(' and ')}`,
-    ...slices.flatMap((slice) => slice.summary(config, files[slice.file?.name ?? ''])),
+    ...slices.flatMap((slice) => slice.summary(config)),
     `quotas: ${quotas.length > 0 ? `${quotas.join(' and ')}, ${replicas}` : 'off'}`,
   ].join('; ');
 }

@@ -44,7 +44,7 @@ describe('a service with its accounts', () => {
     ],
     [
       'a policy without devices',
-      { ...DIRECT, ...CAPTCHAS_ONLY, RISK_POLICY_FILE: '/policy.json' },
+      { ...DIRECT, ...CAPTCHAS_ONLY, RISK_POLICY_FILE: 'src/fingerprint/default-policy.json' },
       half(APPLICATIONS_EXPECTED, 'RISK_POLICY_FILE'),
     ],
   ])('live mode with %s says which service is complete, and what the other one lacks', (_what, env, problems) =>

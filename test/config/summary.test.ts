@@ -14,11 +14,11 @@ import { LIVE, parse, REST, SERVICE } from './support.ts';
 const ROUTER = { ...REST, ROUTER_SECRETS: 'secret-of-the-router' };
 const SERVICES = JSON.stringify([SERVICE]);
 const SANDBOX = { UPSTREAM_MODE: 'sandbox' };
-const summary = (config: Config) => summaryOf(config, SLICES, { policy: { id: 'id' } });
+const summary = (config: Config) => summaryOf(config, SLICES);
 
 test('the summary of a start names what is off in live mode, and what the sandbox has of its own', () => {
   expect(summary(parse(ROUTER))).toBe(
-    'callers: router; scopes: not enforced; upstreams: fingerprint and captcha; sealing: off; policy: built-in; ' +
+    'callers: router; scopes: not enforced; upstreams: fingerprint and captcha; sealing: off; policy: 189f53faf1c1, built-in; ' +
       'attestation: off; fail-open: faults, and one client can use up the budget; quotas: off',
   );
   expect(summary(parse(SANDBOX))).toMatch(/sealing: of the sandbox;.*attestation: of the sandbox;/);
@@ -40,11 +40,11 @@ test('the summary of a start has everything that is on in one line', () => {
     FINGERPRINT_QUOTA: '{"perSecond":9}',
     CAPTCHA_QUOTA: '{"perDay":9}',
     QUOTA_STORE_URL: 'redis://127.0.0.1',
-    RISK_POLICY_FILE: '/policy.json',
+    RISK_POLICY_FILE: 'test/fixtures/policy-without-emulators.json',
   });
   expect(summary(all)).toBe(
     'callers: router and orders; scopes: enforced by the header x-user-scopes; upstreams: fingerprint and captcha; ' +
-      'sealing: on; policy: id in /policy.json; attestation: for orders; fail-open: faults, with a share for each ' +
+      'sealing: on; policy: 33b6b47bf40d; attestation: for orders; fail-open: faults, with a share for each ' +
       'person and network; quotas: fingerprint and captcha, all replicas together',
   );
 });

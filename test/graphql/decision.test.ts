@@ -14,7 +14,7 @@ const LOGIN_ONLY = parsePolicy(`{
   "otherwise": "ALLOW"
 }`);
 const app = await startInSandboxMode();
-const loginOnly = await startInSandboxMode({}, LOGIN_ONLY);
+const loginOnly = await startInSandboxMode({ riskPolicy: LOGIN_ONLY });
 afterAll(() => Promise.all([app.stop(), loginOnly.stop()]));
 
 /** How Apollo Server and compiled code answer the same document: it is compiled once it was sent several times. */
@@ -128,7 +128,8 @@ describe('the metric', () => {
       const when = { eventType, anyOf: ['EMULATOR'] };
       // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
       const rules = [{ id: 'event', when, then: 'DENY' }];
-      const byEvent = await startInSandboxMode({}, parsePolicy(JSON.stringify({ rules, otherwise: 'ALLOW' })));
+      const riskPolicy = parsePolicy(JSON.stringify({ rules, otherwise: 'ALLOW' }));
+      const byEvent = await startInSandboxMode({ riskPolicy });
       onTestFinished(byEvent.stop);
       const token = 'sandbox:ios:EMULATOR';
       const grown = await gainOf(byEvent, async () => {

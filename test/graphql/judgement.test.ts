@@ -204,7 +204,7 @@ describe('what was decided, and for whom', async () => {
     trustedHeaders: { subject: 'x-user-id' },
   };
   const app = await startInSandboxMode(settings);
-  const loginOnly = await startInSandboxMode(settings, LOGIN_ONLY);
+  const loginOnly = await startInSandboxMode({ ...settings, riskPolicy: LOGIN_ONLY });
   afterAll(() => Promise.all([app.stop(), loginOnly.stop()]));
   const DECISION = 'decision { action rule policy }';
   const judgeWith = (fields: string) => `query ($token: String!, $eventType: String) {

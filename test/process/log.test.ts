@@ -67,8 +67,7 @@ describe('the log is JSON, one object a line', () => {
     // On a busy machine probes find out meanwhile that nobody listens at the upstream.
     expect(lines.filter(({ health }) => health === undefined)).toMatchObject([
       { level: 'info', msg: 'ready', upstreams: 'live' },
-      { level: 'info', msg: expect.stringContaining('scopes: ') },
-      { level: 'info', msg: 'risk policy in use', policy: DEFAULT_POLICY.id },
+      { level: 'info', msg: expect.stringContaining(`policy: ${DEFAULT_POLICY.id}, built-in`) },
       { level: 'warn', msg: expect.stringContaining('Anyone with access to this port') },
       { level: 'warn', code: 'UPSTREAM_UNAVAILABLE', field: 'deviceFingerprint' },
       { level: 'info', msg: 'operation', errors: ['UPSTREAM_UNAVAILABLE'], tokens },

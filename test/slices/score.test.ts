@@ -27,7 +27,7 @@ test('an added upstream answers, is ready, and has health, metrics and lines of 
   expect(metrics.samples.filter(({ labels }) => /fingerprint|captcha/.test(labels['service'] ?? ''))).toEqual([]);
   expect(app.logged()).toMatch(/"level":"warn".*"service":"score".*a score is very high/);
   expect(app.logged().match(/"msg":"operation"/g)).toHaveLength(2);
-  expect(summaryOf(app.config, app.slices, {})).toMatch(/upstreams: score; score: on; quotas: off$/);
+  expect(summaryOf(app.config, app.slices)).toMatch(/upstreams: score; score: on; quotas: off$/);
 });
 
 test('an added upstream with an account that is refused keeps the process unready', async () => {
@@ -44,7 +44,7 @@ test('an added upstream is limited by its quota, and the start says so', async (
   const app = await start(envOf(service.url, { SCORE_QUOTA: '{"perDay":1}' }));
   expect([await app.codesOf(), await app.codesOf()]).toEqual([undefined, ['QUOTA_EXCEEDED']]);
   expect((await readMetrics(app)).value('device_trust_quota_remaining', { service: 'score', window: 'day' })).toBe(0);
-  expect(summaryOf(app.config, app.slices, {})).toContain('quotas: score, each replica alone');
+  expect(summaryOf(app.config, app.slices)).toContain('quotas: score, each replica alone');
 });
 
 describe('the start', () => {

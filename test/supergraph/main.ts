@@ -1,7 +1,6 @@
 import { createApp } from '../../src/app.ts';
 import { ConfigError } from '../../src/config/parser.ts';
 import { GRAPHIQL_PATH } from '../../src/explorer/pages.ts';
-import { loadPolicy } from '../../src/fingerprint/policy.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { parseConfig } from '../../src/settings/variables.ts';
@@ -42,10 +41,8 @@ async function start(): Promise<string> {
   );
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
-  const files =
-    config.riskPolicyFile === undefined ? {} : { policy: loadPolicy(config.riskPolicyFile, 'RISK_POLICY_FILE') };
   // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
-  const app = await createApp({ ...config, port: portAfter(1) }, log, { files, maxDelayMs: 10_000 });
+  const app = await createApp({ ...config, port: portAfter(1) }, log, { maxDelayMs: 10_000 });
   const users = await startUsers({ secret: secrets.users, port: portAfter(2) });
   const { issuer } = SANDBOX_ATTESTATION;
   const orders = await startOrders({

@@ -2,7 +2,6 @@ import { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
-import { DEFAULT_POLICY } from '../../src/fingerprint/policy.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { type Config, parseConfig } from '../../src/settings/variables.ts';
@@ -26,9 +25,9 @@ export const DEFAULTS: Config = {
 /** A test's clients and upstreams run in this process as well, so its event loop may be late for no fault of ours. */
 export const PATIENT = 10_000;
 
-/** The app as `npm run dev` starts it: with the embedded sandbox, and with this risk policy. */
-export function startInSandboxMode(overrides: Partial<Config> = {}, policy = DEFAULT_POLICY): Promise<TestApp> {
-  return start({ ...DEFAULTS, ...overrides }, PATIENT, policy);
+/** The app as `npm run dev` starts it, with the embedded sandbox. */
+export function startInSandboxMode(overrides: Partial<Config> = {}): Promise<TestApp> {
+  return start({ ...DEFAULTS, ...overrides }, PATIENT);
 }
 
 /** One for all regions, or one for each. */
@@ -57,7 +56,7 @@ export function liveConfig(addresses: Addresses, overrides: Partial<Config> = {}
   };
 }
 
-async function start(config: Config, maxDelayMs = PATIENT, policy = DEFAULT_POLICY): Promise<TestApp> {
+async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -66,7 +65,7 @@ async function start(config: Config, maxDelayMs = PATIENT, policy = DEFAULT_POLI
     },
   });
   const log = pino({ ...loggerOptions(), level: config.logLevel }, sink);
-  const app = await createApp(config, log, { files: { policy }, maxDelayMs });
+  const app = await createApp(config, log, { maxDelayMs });
   // An upstream that a test takes away before the start is no reason to wait for it, unless the test says that all have to work.
   const enough = setTimeout(5_000, undefined, { ref: false });
   await (config.upstreamCheck === 'all' ? allWorking(app) : Promise.race([app.ready, enough]));
