@@ -3,6 +3,7 @@ import { isObject, parseJson } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 import type { DeviceJudgement, Signal } from '../schema.generated.ts';
 import { type JudgedDevice, toSignal } from './outcome.ts';
+import { RECORDED_ROWS } from './signal-catalogue.ts';
 
 /** Sealed judgements must open for years, so a changed record is a new version beside the others, with texts in `test/fixtures`. */
 
@@ -12,36 +13,13 @@ type Shown = Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>
 /** The sealed text of a judgement. */
 export type Sealed = Pick<DeviceJudgement, 'sealed' | 'isShortened'>;
 
-/** The catalogue of versions 1 and 2, which never changes. For a signal with these values, a record has only the name. */
-const SIGNALS = {
-  'HIGH 0.6': 'IP_MALICIOUS_ATTACK',
-  'HIGH 0.8':
-    'CLOUD_PHONE SUSPICIOUS_CUSTOM_ROM DEVICE_BOOTLOADER_UNLOCKED SUSPICIOUS_DEVICE_RESET SUSPICIOUS_DEVICE_INFO_TAMPERED ANTIDETECT_BROWSER',
-  'HIGH 0.9': 'SUSPICIOUS_OPEN_SOURCE_ROM PSEUDO_BROWSER_ENV',
-  'HIGH 0.95': 'EMULATOR USING_AUTOMATION_TOOL',
-  'HIGH 1':
-    'BEING_DEBUGGED WHITELIST_ACCOUNT_ID WHITELIST_IP WHITELIST_DEVICE_FINGERPRINT DEVICE_JAILBREAK DEVICE_ROOTED HOOK_TAMPERING_MEDIUM HOOK_TAMPERING_HIGH RUNNING_IN_VIRTUAL_MACHINE RUNNING_IN_CLONED_APP USING_DEVICE_TAMPERING_TOOL USING_REVERSE_ENGINEERING_TOOL USING_VIRTUAL_LOCATION',
-  'LOW 0.4': 'DEVICE_WITHOUT_SIM',
-  'LOW 0.8': 'BROWSER_INCOGNITO_MODE',
-  'LOW 0.9': 'RUNNING_IN_SYSTEM_CLONED',
-  'LOW 1':
-    'DEBUG_MODE_OR_TEST_APP VPN_ENABLED INVALID_PACKAGE SCREEN_SHARING VOICE_CONNECTED BLACKLIST_ACCOUNT_ID BLACKLIST_IP BLACKLIST_DEVICE_FINGERPRINT APP_CLONE_TOOL_INSTALLED TAMPER_TOOL_INSTALLED AUTOMATION_TOOL_INSTALLED REVERSE_ENGINEERING_TOOL_INSTALLED NETWORK_TAMPER_TOOL_INSTALLED GAME_TAMPER_TOOL_INSTALLED VIRTUAL_LOCATION_TOOL_INSTALLED',
-  'MEDIUM 0.6': 'SYSTEM_VERSION_TOO_LOW',
-  'MEDIUM 0.8': 'IP_CRAWLER_OR_BOT IP_SUSPICIOUS_PROXY',
-  'MEDIUM 0.9': 'TOKEN_EXPIRED BROWSER_COOKIE_FEATURE_DISABLED',
-  'MEDIUM 1': 'RUNNING_ON_MACOS NETWORK_PROXY LIMIT_EXCEED HOOK_TAMPERING_LOW',
-};
-
 const text = z.string();
 const level = z.enum(['LOW', 'MEDIUM', 'HIGH']);
 const fullSignal = z.tuple([text, level, z.number().min(0).max(1)]);
 
-/** The rows of this catalogue, by name. */
+/** For a signal with the values of its row, a record has only the name. */
 const BY_NAME: ReadonlyMap<unknown, z.infer<typeof fullSignal>> = new Map(
-  Object.entries(SIGNALS).flatMap(([group, names]) => {
-    const [rank, confidence] = group.split(' ');
-    return names.split(' ').map((code) => [code, fullSignal.parse([code, rank, Number(confidence)])]);
-  }),
+  Object.entries(RECORDED_ROWS).map(([name, [level, confidence]]) => [name, [name, level, confidence]]),
 );
 
 const textOrNull = text.nullable().default(null);

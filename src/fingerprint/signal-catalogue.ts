@@ -10,8 +10,10 @@ export const LEVELS = ['LOW', 'MEDIUM', 'HIGH'] as const satisfies readonly Sign
 export const isLevel = (word: string): word is SignalLevel => LEVELS.some((level) => level === word);
 export const isAtLeast = (level: SignalLevel, least: SignalLevel) => LEVELS.indexOf(level) >= LEVELS.indexOf(least);
 
-/** The level and confidence of each signal (2.9). The compiler names a missing row. */
-const ROWS: Readonly<Record<SignalCode, readonly [level: SignalLevel, confidence: number]>> = {
+type Row = readonly [level: SignalLevel, confidence: number];
+
+/** The level and confidence of signals (2.9). Sealed judgements of versions 1 and 2 leave them out, so no row here may change. */
+export const RECORDED_ROWS = {
   BEING_DEBUGGED: ['HIGH', 1],
   DEBUG_MODE_OR_TEST_APP: ['LOW', 1],
   EMULATOR: ['HIGH', 0.95],
@@ -63,7 +65,10 @@ const ROWS: Readonly<Record<SignalCode, readonly [level: SignalLevel, confidence
   USING_REVERSE_ENGINEERING_TOOL: ['HIGH', 1],
   USING_VIRTUAL_LOCATION: ['HIGH', 1],
   RUNNING_IN_SYSTEM_CLONED: ['LOW', 0.9],
-};
+} satisfies Partial<Record<SignalCode, Row>>;
+
+/** The rows of today, with those that are newer or have changed. The compiler names a missing row. */
+const ROWS: Readonly<Record<SignalCode, Row>> = { ...RECORDED_ROWS };
 
 /** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist. The description counts. */
 function effectOf(code: string): DeviceSignalEffect {
