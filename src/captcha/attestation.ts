@@ -39,29 +39,17 @@ function createSigner(keys: readonly AttestationKey[]) {
 
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
-interface Options {
-  readonly captchas: { readonly find: (id: string | null | undefined) => CaptchaAccount | undefined };
-  readonly metrics: Pick<CaptchaMetrics, 'recordAttestation' | 'recordAttestationRefusal'>;
-}
+export type Attestations = ReturnType<typeof createAttestations>;
 
 /** Issues signed proofs of captchas to the configured audiences. */
-export class AttestationIssuer {
-  readonly #settings: CaptchaSettings['attestation'];
-  readonly #options: Options;
-  readonly #signer: ReturnType<typeof createSigner> | undefined;
-
-  constructor(settings: Pick<CaptchaSettings, 'attestation' | 'attestationKeys'>, options: Options) {
-    this.#settings = settings.attestation;
-    this.#options = options;
-    this.#signer = this.#settings && createSigner(settings.attestationKeys);
-    for (const { id } of this.#settings?.audiences ?? [])
-      for (const assurance of ASSURANCES) options.metrics.recordAttestation(id, assurance, 0);
-  }
-
-  /** The JWK set as JSON. Undefined if no attestations are configured. */
-  get jwks(): string | undefined {
-    return this.#signer?.jwks;
-  }
+export function createAttestations(
+  { attestation: settings, attestationKeys }: Pick<CaptchaSettings, 'attestation' | 'attestationKeys'>,
+  findCaptcha: (id: string | null | undefined) => CaptchaAccount | undefined,
+  metrics: Pick<CaptchaMetrics, 'recordAttestation' | 'recordAttestationRefusal'>,
+) {
+  const signer = settings && createSigner(attestationKeys);
+  for (const { id } of settings?.audiences ?? [])
+    for (const assurance of ASSURANCES) metrics.recordAttestation(id, assurance, 0);
 
   /**
    * Checks whether a captcha may be attested, before its challenge is consumed. Undefined with neither audience nor action.
@@ -69,14 +57,14 @@ export class AttestationIssuer {
    * @returns `attest` resolves with the attestation, or null if the verdict earns none; only its first call signs
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without the person that an audience requires
    */
-  check({ audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput, subject: string | undefined) {
+  function check({ audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput, subject: string | undefined) {
     if (aud == null && action == null) return undefined;
     const refused = (reason: AttestationRefusal, error: DeviceTrustError) => {
-      this.#options.metrics.recordAttestationRefusal(reason);
+      metrics.recordAttestationRefusal(reason);
       return error;
     };
-    const settings = this.#settings;
-    if (!settings) throw refused('audience', notConfigured('Attestations', 'ATTESTATION and ATTESTATION_KEYS'));
+    if (!settings || !signer)
+      throw refused('audience', notConfigured('Attestations', 'ATTESTATION and ATTESTATION_KEYS'));
     if (aud == null || action == null)
       throw refused('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
     const audience = settings.audiences.find(({ id }) => id === aud);
@@ -84,7 +72,7 @@ export class AttestationIssuer {
       throw refused('audience', badUserInput('input.audience', 'a known audience', 'an unknown one', 'ATTESTATION'));
     if (!audience.actions.includes(action))
       throw refused('action', badUserInput('input.action', 'an action of this audience', 'another one', 'ATTESTATION'));
-    const captcha = this.#options.captchas.find(captchaId);
+    const captcha = findCaptcha(captchaId);
     if (!captcha || audience.captchaIds?.includes(captcha.id) === false) {
       const got = captchaId == null ? 'none, and the default captcha id is not one of them' : 'another one';
       const where = captcha ? 'ATTESTATION' : 'CAPTCHA_CONFIGURATIONS';
@@ -95,18 +83,21 @@ export class AttestationIssuer {
 
     const issue = async (verdict: CaptchaVerdict) => {
       const assurance = assuranceOf(verdict);
-      if (!assurance || !this.#signer) return null;
+      if (!assurance) return null;
       const { issuer: iss, lifetimeSeconds } = settings;
       const iat = Math.floor(Date.now() / 1_000);
       const about = { captcha_id: captcha.id, jti: challengeIdOf(captcha, lotNumber) };
       const claims = { iss, aud, action, assurance, ...about, iat, exp: iat + lifetimeSeconds };
-      const attestation = await this.#signer.sign(subject === undefined ? claims : { ...claims, sub: subject });
-      this.#options.metrics.recordAttestation(aud, assurance, 1);
+      const attestation = await signer.sign(subject === undefined ? claims : { ...claims, sub: subject });
+      metrics.recordAttestation(aud, assurance, 1);
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
     return { audience, attest: (verdict: CaptchaVerdict) => (issued ??= issue(verdict)) };
   }
+
+  /** `jwks` is the JWK set as JSON; undefined if no attestations are configured. */
+  return { jwks: signer?.jwks, check };
 }
 
 const NO_SUBJECT =

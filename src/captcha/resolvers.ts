@@ -2,7 +2,7 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallingOperation } from '../upstream/call.ts';
-import type { AttestationIssuer } from './attestation.ts';
+import type { Attestations } from './attestation.ts';
 import type { Purpose } from './request.ts';
 import type { Resolvers } from './resolvers.generated.ts';
 import type { CaptchaVerdict } from './verdict.ts';
@@ -11,7 +11,7 @@ import type { CaptchaVerdict } from './verdict.ts';
 export interface CaptchaParts {
   readonly maxCaptchas: number;
   validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallingOperation): Promise<CaptchaVerdict>;
-  readonly attestations: Pick<AttestationIssuer, 'check'>;
+  readonly attestations: Pick<Attestations, 'check'>;
 }
 
 /** Verifies and attests the captchas of one GraphQL request. */

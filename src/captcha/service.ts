@@ -11,7 +11,7 @@ import type { Probe } from '../upstream/probe.ts';
 import { withAddresses } from '../upstream/settings.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
-import { AttestationIssuer } from './attestation.ts';
+import { type Attestations, createAttestations } from './attestation.ts';
 import { ABOUT_ID, type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
 import { FailOpenBudget } from './fail-open-budget.ts';
 import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
@@ -35,7 +35,8 @@ type Log = StartOptions['shared']['log'];
 /** The captcha service, with the attestations of its verdicts. */
 export class CaptchaService implements RunningSlice {
   readonly upstream: UpstreamClient<Captcha>;
-  readonly attestations: AttestationIssuer;
+  readonly attestations: Attestations;
+  readonly jwks: string | undefined;
   readonly maxCaptchas: number;
   readonly #policy: CaptchaSettings['captchaFailOpen'];
   readonly #timeoutMs: number;
@@ -61,15 +62,12 @@ export class CaptchaService implements RunningSlice {
       pathTemplate: VALIDATE_TEMPLATE,
       timeoutMs: this.#timeoutMs,
     });
-    this.attestations = new AttestationIssuer(settings, { captchas: this.upstream, metrics: this.#metrics });
+    this.attestations = createAttestations(settings, (id) => this.upstream.find(id), this.#metrics);
+    this.jwks = this.attestations.jwks;
   }
 
   forRequest(context: RequestContext): CaptchaRequest {
     return new CaptchaRequest(this, context);
-  }
-
-  get jwks(): string | undefined {
-    return this.attestations.jwks;
   }
 
   /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED or CANCELLED */

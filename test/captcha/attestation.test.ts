@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { AttestationIssuer, generateKey } from '../../src/captcha/attestation.ts';
+import { type Attestations, createAttestations, generateKey } from '../../src/captcha/attestation.ts';
 import type { CaptchaSettings } from '../../src/captcha/settings.ts';
 import type { CaptchaVerdict } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
@@ -41,7 +41,7 @@ const ACCOUNTS = [
   { id: FIRST, captchaKey: 'key-1' },
   { id: SECOND, captchaKey: 'key-2' },
 ];
-const accounts = () => ({ find: (given?: string | null) => ACCOUNTS.find(({ id }) => id === (given ?? FIRST)) });
+const find = (given: string | null | undefined) => ACCOUNTS.find(({ id }) => id === (given ?? FIRST));
 
 const FAILED: CaptchaVerdict = {
   __typename: 'CaptchaFailed',
@@ -58,19 +58,19 @@ beforeEach(() => {
   refused.length = 0;
 });
 
-const metrics: ConstructorParameters<typeof AttestationIssuer>[1]['metrics'] = {
+const metrics: Parameters<typeof createAttestations>[2] = {
   recordAttestation: (audience, assurance, count) => count > 0 && issued.push([audience, assurance]),
   recordAttestationRefusal: (reason) => refused.push(reason),
 };
 
 /** An issuer as a replica of its own has it. */
 const issuerWith = (settings = SETTINGS, attestationKeys = [key]) =>
-  new AttestationIssuer({ attestation: settings, attestationKeys }, { captchas: accounts(), metrics });
+  createAttestations({ attestation: settings, attestationKeys }, find, metrics);
 const { jwks = '' } = issuerWith();
 
 /** The attestation for an input. Rejects if there is none. */
 async function attest(
-  input: Parameters<AttestationIssuer['check']>[0] = NAMED,
+  input: Parameters<Attestations['check']>[0] = NAMED,
   verdict: CaptchaVerdict = PASSED,
 ): Promise<string> {
   const attestation = await issuerWith().check(input, 'person-1')?.attest(verdict);
