@@ -15,7 +15,7 @@ type ServerRows = typeof SERVER_VARIABLES;
 export interface Slice<Rows extends Table = Table, Key extends string = string> {
   /** The name of its service in the log, in metrics and on the command line. */
   readonly name: string;
-  /** Its SDL. Several slices may define `Query` and `Mutation`, whose fields are merged. */
+  /** Its SDL. Only one slice may define a root type; others extend it. */
   readonly typeDefs: DocumentNode;
   readonly resolvers: NonNullable<GraphQLSchemaModule['resolvers']>;
   readonly variables: Rows;

@@ -1,4 +1,4 @@
-import { concatAST, type DefinitionNode, type DocumentNode, Kind, visit } from 'graphql';
+import { concatAST, type DocumentNode, Kind, visit } from 'graphql';
 import { DateTime, JSONObject } from './graphql/scalars.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { typeDefs } from './graphql/type-defs.ts';
@@ -23,18 +23,7 @@ export function documentOf(slices: readonly Slice[]): DocumentNode {
       values: list.values.filter((item) => 'value' in item && used.has(`${item.value}`)),
     }),
   });
-  return { kind: Kind.DOCUMENT, definitions: withMergedRoots([...shared.definitions, ...own.definitions]) };
-}
-
-/** Merges the definitions of each root type, because GraphQL allows one definition of a type. */
-function withMergedRoots(definitions: readonly DefinitionNode[]): DefinitionNode[] {
-  const objectTypes = definitions.filter((type) => type.kind === Kind.OBJECT_TYPE_DEFINITION);
-  const isRoot = (name: string) => name === 'Query' || name === 'Mutation';
-  return definitions.flatMap((type) => {
-    if (type.kind !== Kind.OBJECT_TYPE_DEFINITION || !isRoot(type.name.value)) return [type];
-    const same = objectTypes.filter(({ name }) => name.value === type.name.value);
-    return same[0] === type ? [{ ...type, fields: same.flatMap(({ fields = [] }) => fields) }] : [];
-  });
+  return concatAST([shared, own]);
 }
 
 export function schemaOf(slices: readonly Slice[]) {

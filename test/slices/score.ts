@@ -33,7 +33,7 @@ const scoresOf = (context: RequestContext) => context.partOf<ScoreRequest>('scor
 export const scoreSlice: SliceOf<Rows> = {
   name: 'score',
   typeDefs: gql`
-    type Query {
+    extend type Query {
       "The score of a person, from 0 to 1."
       score(person: ID!): Float
     }
