@@ -64,7 +64,7 @@ const VALUES = { captchaOutput: 'output', passToken: 'token', genTime: '17723538
 /** Starts the subgraph and its upstreams, and gives each outcome with its name, in the order in which to ask. */
 export async function startOutcomes() {
   const trustedHeaders = { subject: 'x-user-id', scopes: 'x-user-scopes' };
-  const app = await startInSandboxMode({ trustedHeaders });
+  const app = await startInSandboxMode({ trustedHeaders, fingerprintTimeoutMs: 3_000 });
   const sandboxes = Object.values(app.sandboxUrls ?? {});
   const [glb = ''] = sandboxes;
   const proxy = await startUpstream((request, response) => {

@@ -16,6 +16,8 @@ export type Graph = Awaited<ReturnType<typeof startGraph>>;
 export async function startGraph() {
   const supergraph = await startTestSupergraph({
     hasRegions: true,
+    // The default, which every router has to outwait.
+    fingerprintTimeoutMs: 3_000,
     trustedHeaders: {
       subject: 'x-user-id',
       scopes: 'x-user-scopes',

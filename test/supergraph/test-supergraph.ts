@@ -3,7 +3,7 @@ import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
-import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
 import { FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
 import { ask } from '../support/requests.ts';
@@ -44,6 +44,8 @@ interface Options {
   readonly sealingKeys?: Config['sealingKeys'] | undefined;
   /** Each region has its own services; otherwise the test controls those of all. */
   readonly hasRegions?: boolean;
+  /** The deadline of `deviceFingerprint`, in ms; by default none that a test reaches. */
+  readonly fingerprintTimeoutMs?: number;
 }
 
 /** For the order service, and only on behalf of a person. */
@@ -55,6 +57,7 @@ export async function startTestSupergraph(options: Options = {}) {
     ordersFile = ':memory:',
     sealingKeys = SEALING_KEYS,
     hasRegions = false,
+    fingerprintTimeoutMs = DEFAULTS.fingerprintTimeoutMs,
   } = options;
   const outage = { all: false, captcha: false, widget: false };
   const controls: Controls = { done: [], outage, alter: (answer) => answer };
@@ -91,7 +94,7 @@ export async function startTestSupergraph(options: Options = {}) {
       sealingKeys,
       ...overrides,
     });
-  const app = await startSubgraph();
+  const app = await startSubgraph({ fingerprintTimeoutMs });
   const users = await startUsers({ secret: SECRETS.users });
   const orders = await startOrders({
     attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer: ISSUER, ...ORDERS_AUDIENCE },

@@ -13,9 +13,14 @@ export interface TestApp extends App {
   readonly logged: () => string;
 }
 
-/** The defaults of the configuration, apart from what a test needs: free ports, no router secret, no wait at the end. */
+/** A deadline that no test reaches unless it says so, however busy the machine is. */
+const NO_DEADLINE_MS = 60_000;
+
+/** The defaults of the configuration, apart from what a test needs: free ports, no router secret, no wait at the end, no deadline. */
 export const DEFAULTS: Config = {
   ...parseConfig({ UPSTREAM_MODE: 'sandbox' }, () => ''),
+  fingerprintTimeoutMs: NO_DEADLINE_MS,
+  captchaTimeoutMs: NO_DEADLINE_MS,
   port: 0,
   adminPort: 0,
   sandboxPort: 0,
