@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { COMPILED, MAIN, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
-import { ask } from '../support/requests.ts';
+import { COMPILED, MAIN, PATIENT, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
+import { ask, openConnection } from '../support/requests.ts';
 import { LIVE, SANDBOX, startServing } from './environments.ts';
 
 /** How a process starts, from its environment to its greeting and its first requests, and what it writes if it refuses to. */
@@ -90,4 +90,21 @@ test('sandbox mode says where it is and what to ask, and all of that works, twic
   expect(await child.end('SIGINT')).toBe(0);
   expect(child.stderr()).toBe('');
   await expect(fetch(graphqlUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+});
+
+test('a process without file descriptors refuses connections, and answers again once there are some', async (context) => {
+  const { PATH = '' } = process.env;
+  const env = { PATH, ...COMPILED, ...SANDBOX, ...PATIENT, ADMIN_PORT: '0' };
+  const child = startCommand(['bash', '-c', `ulimit -n 60; exec "${process.execPath}" ${MAIN}`], { cwd: ROOT, env });
+  context.onTestFinished(child.stop);
+  const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
+  const answers = async () =>
+    (await ask(graphqlUrl, '{ deviceFingerprint(token: "sandbox:ios") { __typename } }')).data;
+  await expect.poll(answers).toMatchObject({ deviceFingerprint: {} });
+  const held = Array.from({ length: 80 }, () => openConnection(graphqlUrl));
+  // The last ones find none left.
+  await Promise.race(held.map(({ closed }) => closed));
+  for (const { socket } of held) socket.destroy();
+  await expect.poll(() => answers().catch(() => undefined)).toMatchObject({ deviceFingerprint: {} });
+  expect(await child.end('SIGTERM')).toBe(0);
 });

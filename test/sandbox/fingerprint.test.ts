@@ -118,3 +118,17 @@ describe('a token that is for one query', () => {
     for (const _time of [1, 2]) expect(await signalsOf('sandbox:once:web:TOKEN_EXPIRED')).toEqual([EXPIRED]);
   });
 });
+
+test('a query with every mistake hears of the application, the secret, the state of the application and the body, in this order', async () => {
+  const ask = async (publicKey: string, secret: string, type: string) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': type };
+    return (await query(url, '{"device_token":""', { publicKey, headers })).json();
+  };
+  const right = 'sk_sandbox_glb';
+  expect(await ask('pk_of_nobody', 'wrong', 'text/plain')).toMatchObject({ code: 404 });
+  expect(await ask('pk_sandbox_disabled', 'wrong', 'text/plain')).toMatchObject({ code: 401 });
+  expect(await ask('pk_sandbox_disabled', right, 'text/plain')).toMatchObject({ code: 403 });
+  const errorsOf = async (type: string) => (await ask('pk_sandbox_glb', right, type)).data.errors;
+  expect(await errorsOf('text/plain')).toMatchObject([{ field: 'Content-Type', type: 'literal_error' }]);
+  expect(await errorsOf('application/json')).toMatchObject([{ field: 'body', type: 'json_invalid' }]);
+});
