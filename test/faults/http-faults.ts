@@ -123,6 +123,10 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['503 with the JSON of a gateway', () => answer(503, '{"message":"Service Unavailable"}')],
     ['503 with half a body', () => thenClose(answer(503, PAGE, { ...HTML, 'content-length': '9999' }))],
     ['503 without a body', () => answer(503, '')],
+    ['503 with half of an object', () => answer(503, '{"status":"success","res')],
+    ['503 with JSONP', ({ good }) => answer(503, `callback(${good})`)],
+    ['503 with a page in gzip', () => answer(503, gzipSync(PAGE), GZIP)],
+    ['503 with more than is read', () => answer(503, PAGE.padEnd(300_000))],
     ['503 that asks to wait', () => answer(503, PAGE, WAIT)],
     // No document has 429. It can only mean that a later request may succeed, so it is retryable. The pause that follows has tests of its own.
     ['429 that asks to wait', () => answer(429, PAGE, WAIT), REFUSAL],
@@ -137,11 +141,20 @@ export const HTTP_FAULTS: readonly Row[] = [
     [401, 403, 404].flatMap((status): Fault[] => [
       [`${status} with HTML`, () => answer(status, PAGE, HTML), REFUSAL],
       [`${status} without a body`, () => answer(status, ''), REFUSAL],
+      [
+        `${status} with half a body`,
+        () => thenClose(answer(status, PAGE, { ...HTML, 'content-length': '9999' })),
+        REFUSAL,
+      ],
     ]),
   ),
   ...rows(PROTOCOL, [
     ...[400, 402, 418].map((status): Fault => [`${status} with HTML`, () => answer(status, PAGE, HTML), REFUSAL]),
     ['400 without a body', () => answer(400, ''), REFUSAL],
+    ['302 with HTML', () => answer(302, PAGE, HTML)],
+    ['302 with half a body', () => thenClose(answer(302, PAGE, { ...HTML, 'content-length': '9999' }))],
+    ['200 with more before a body', ({ good }) => answer(200, `)]}',\n${good}`), REFUSAL],
+    ['200 with a body in an object', ({ good }) => answer(200, `{"data":${good}}`)],
     ['201 with HTML', () => answer(201, PAGE, HTML)],
     ['204', () => bytes('HTTP/1.1 204 No Content\r\n\r\n')],
     ['200 with HTML', () => answer(200, PAGE, HTML)],

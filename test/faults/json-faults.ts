@@ -157,8 +157,7 @@ const NO = { __typename: 'CaptchaFailed', proceed: false, category: 'PASS_TOKEN_
 const REPLAYED = { __typename: 'CaptchaIndeterminate', cause: 'CLIENT', code: '-50003', proceed: false };
 
 /**
- * Who can cause what (captcha document, 2.4 and 7.2). The tests of the captcha have all that the service can say with status 200,
- * and what cannot be read.
+ * Who can cause what (captcha document, 2.4 and 7.2). The tests of the captcha have all that the service can say with status 200.
  */
 const verdicts: readonly CaptchaFault[] = [
   ...[401, 403, 404, 429, 500, 502, 302].flatMap((status): CaptchaFault[] => [
@@ -173,6 +172,8 @@ const verdicts: readonly CaptchaFault[] = [
     answer(500, exception('-50000', 'runtime error')),
     { cause: 'SERVICE', code: '-50000', proceed: false },
   ],
+  ['a pass with 500', answer(500, text(PASS)), NO_ANSWER],
+  ['the error of an API', answer(503, '{"status":"error","code":503}'), { cause: 'SERVICE', proceed: false }],
   ['a "fail" and a pass in one object', ok(text(PASS).replace('{', '{"result":"fail",')), REFUSAL],
   ['a pass that is only in __proto__', ok(`{"__proto__":${text(PASS)}}`), NO_ANSWER],
   ['a "fail" beside 20,000 levels', ok(text(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)), REFUSAL],
