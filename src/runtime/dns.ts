@@ -1,10 +1,8 @@
-import { ADDRCONFIG, lookup as dnsLookup, type LookupAddress } from 'node:dns';
+import { ADDRCONFIG, type LookupAddress } from 'node:dns';
+import { lookup as dnsLookup } from 'node:dns/promises';
 
-/** Receives at least one address of a name, or an error whose code is the reason. */
-type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) => void;
-
-/** Looks up all addresses of a host name, of both families. */
-export type Lookup = (hostname: string, done: OnAddresses) => void;
+/** Looks up all addresses of a host name, of both families. Rejects with an error whose code is the reason. */
+export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 interface LookupObserver {
   /** A look-up failed with this code; `isFirst` unless the look-up before it failed as well. */
@@ -12,7 +10,7 @@ interface LookupObserver {
   recovered(hostname: string): void;
 }
 
-/** The age at which an answer is refreshed in the background, in ms. */
+/** The least time between two look-ups of a name whose addresses are known, in ms. */
 const REFRESH_MS = 20_000;
 
 /** How long the last answer is used while every refresh fails, in ms. */
@@ -32,33 +30,27 @@ export class DnsCache {
     this.#lookup = lookup;
   }
 
-  /** One host name. Its first `resolve` looks it up. */
+  /** One host name. Its first `lookUp` asks the system. */
   nameFor(hostname: string): HostName {
     const name = this.#names.get(hostname) ?? new HostName(hostname, this.#lookup, this.#observer);
     this.#names.set(hostname, name);
     return name;
   }
-
-  close(): void {
-    for (const name of this.#names.values()) name.close();
-  }
 }
 
-/** One host name with its addresses. At most one look-up of it is under way. */
+/** One host name with its addresses. */
 export class HostName {
+  /** The last addresses of the name; empty before the first ones are known. */
+  addresses: readonly LookupAddress[] = [];
   readonly #hostname: string;
   readonly #lookup: Lookup;
   readonly #observer: LookupObserver | undefined;
   #isFailing = false;
-  /** The last addresses of the name; empty before the first ones are known. */
-  addresses: readonly LookupAddress[] = [];
+  /** The end of the last look-up, and of the last one with addresses, on the clock of `performance.now()`. */
+  #endedAt = 0;
   #answeredAt = 0;
-  #waiting: OnAddresses[] = [];
-  #isLookingUp = false;
-  /** Has the look-up under way timed out? */
-  #isOverdue = false;
-  #refreshTimer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  /** The look-up under way. It stays here after its time-out, so that those who ask later fail at once. */
+  #pending: Promise<void> | undefined;
 
   constructor(hostname: string, lookup: Lookup, observer: LookupObserver | undefined) {
     this.#hostname = hostname;
@@ -66,71 +58,43 @@ export class HostName {
     this.#observer = observer;
   }
 
-  /** Are there addresses, at most 5 minutes old? */
-  get isKnown(): boolean {
-    return this.addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS;
+  /**
+   * Finds the addresses; undefined if they are known, and refreshed in the background if they are old. Rejects after 1.5 s with
+   * ETIMEDOUT. ENOTFOUND is about the name, any other code about this machine.
+   */
+  lookUp(): Promise<void> | undefined {
+    const now = performance.now();
+    const isKnown = this.addresses.length > 0 && now - this.#answeredAt < MAX_AGE_MS;
+    if (isKnown && now - this.#endedAt < REFRESH_MS) return undefined;
+    this.#pending ??= this.#start();
+    if (!isKnown) return this.#pending;
+    // The observer is told about a refresh that fails.
+    this.#pending.catch(() => {});
+    return undefined;
   }
 
-  /** Gives the addresses, or ETIMEDOUT after 1.5 s. ENOTFOUND is about the name, any other code about this machine. */
-  resolve(done: OnAddresses): void {
-    if (this.isKnown) {
-      done(null, this.addresses);
-    } else if (this.#isOverdue) {
-      process.nextTick(done, lookupError(this.#hostname, 'ETIMEDOUT'), []);
-    } else {
-      this.#waiting.push(done);
-      this.#lookUp();
-    }
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#refreshTimer);
-  }
-
-  #lookUp(): void {
-    if (this.#isLookingUp) return;
-    this.#isLookingUp = true;
-    clearTimeout(this.#refreshTimer);
-    const timer = setTimeout(() => {
-      this.#isOverdue = true;
-      this.#finish(lookupError(this.#hostname, 'ETIMEDOUT'));
-    }, LOOKUP_TIMEOUT_MS).unref();
-    this.#lookup(this.#hostname, (error, addresses) => {
-      clearTimeout(timer);
-      const wasOverdue = this.#isOverdue;
-      this.#isLookingUp = false;
-      this.#isOverdue = false;
-      this.#keep(error ? [] : addresses);
-      const failure = error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null);
-      // An overdue look-up was reported as a failure already.
-      if (!failure || !wasOverdue) this.#finish(failure);
+  #start(): Promise<void> {
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const late = Object.assign(new Error(`look-up of ${this.#hostname}`), { code: 'ETIMEDOUT' });
+    const timer = setTimeout(reject, LOOKUP_TIMEOUT_MS, late).unref();
+    const answer = this.#lookup(this.#hostname)
+      .then((addresses) => {
+        this.addresses = addresses;
+        this.#answeredAt = performance.now();
+        if (this.#isFailing) this.#observer?.recovered(this.#hostname);
+        this.#isFailing = false;
+      })
+      .finally(() => {
+        clearTimeout(timer);
+        this.#pending = undefined;
+        this.#endedAt = performance.now();
+      });
+    return Promise.race([answer, timeout]).catch((error: NodeJS.ErrnoException) => {
+      this.#observer?.failed(this.#hostname, error.code ?? error.name, !this.#isFailing);
+      this.#isFailing = true;
+      throw error;
     });
   }
-
-  /** Keeps an answer. After a failure the last answer stays. */
-  #keep(addresses: readonly LookupAddress[]): void {
-    if (addresses.length > 0) {
-      this.addresses = addresses;
-      this.#answeredAt = performance.now();
-    }
-    // A name without such addresses is looked up again by the next `resolve`.
-    if (this.#isClosed || !this.isKnown) return;
-    this.#refreshTimer = setTimeout(() => this.#lookUp(), REFRESH_MS).unref();
-  }
-
-  #finish(error: NodeJS.ErrnoException | null): void {
-    if (error) this.#observer?.failed(this.#hostname, error.code ?? error.name, !this.#isFailing);
-    else if (this.#isFailing) this.#observer?.recovered(this.#hostname);
-    this.#isFailing = error !== null;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const done of waiting) done(error, error ? [] : this.addresses);
-  }
-}
-
-function lookupError(hostname: string, code: string): Error {
-  return Object.assign(new Error(`look-up ${code} ${hostname}`), { code });
 }
 
 /**
@@ -138,6 +102,7 @@ function lookupError(hostname: string, code: string): Error {
  * descriptor is left, glibc would answer ENOTFOUND for every name.
  */
 function openSystemLookup(): Lookup {
-  dnsLookup('localhost', () => {});
-  return (hostname, done) => dnsLookup(hostname, { all: true, hints: ADDRCONFIG }, done);
+  const lookup = (hostname: string) => dnsLookup(hostname, { all: true, hints: ADDRCONFIG });
+  lookup('localhost').catch(() => {});
+  return lookup;
 }

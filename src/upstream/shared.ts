@@ -46,10 +46,7 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
       metrics: upstreamMetrics,
       quota: createQuota(service, limits, callers, upstreamMetrics, counters),
     }),
-    close: () => {
-      dns.close();
-      store?.close();
-    },
+    close: () => store?.close(),
   };
 }
 

@@ -78,11 +78,9 @@ export class UpstreamPool {
 
   /** Looks up the host, for at most 1.5 s; undefined if its addresses are known. Rejects with an UPSTREAM code or OVERLOADED. */
   lookUp(): Promise<void> | undefined {
-    const name = this.#name;
-    if (!name || name.isKnown) return undefined;
-    return new Promise((resolve, reject) =>
-      name.resolve((error) => (error ? reject(toLookupError(error)) : resolve())),
-    );
+    return this.#name?.lookUp()?.catch((error: Error) => {
+      throw toLookupError(error);
+    });
   }
 
   /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */

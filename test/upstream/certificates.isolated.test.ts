@@ -38,7 +38,7 @@ const trust = (...servers: Awaited<ReturnType<typeof start>>[]) =>
 test('a host name stays the name that the certificate is for, and the one in the header `Host`', async () => {
   const server = await start('upstream.example');
   trust(server);
-  const dns = new DnsCache(undefined, (_hostname, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
+  const dns = new DnsCache(undefined, async () => [{ address: '127.0.0.1', family: 4 }]);
   const client = createTestClient({ dns });
   onTestFinished(() => client.close());
   const post = (host: string) =>

@@ -34,8 +34,8 @@ function startClient(lookup: Lookup, timeoutMs = 60_000) {
 
 const failWith =
   (code: string): Lookup =>
-  (_hostname, done) =>
-    void setImmediate(done, Object.assign(new Error('look-up'), { code }), []);
+  () =>
+    Promise.reject(Object.assign(new Error('look-up'), { code }));
 
 describe('a host name', () => {
   test('a host name is not looked up if it is an IP address', async () => {
@@ -51,14 +51,14 @@ describe('a host name', () => {
 
   test('a host name whose first address does not answer is reached at another one, of the other family', async () => {
     const upstream = await start(good);
-    const { post } = startClient((_hostname, done) => done(null, [{ address: '::1', family: 6 }, ...LOOPBACK]));
+    const { post } = startClient(async () => [{ address: '::1', family: 6 }, ...LOOPBACK]);
     expect(await post(atName(upstream))).toMatchObject({ status: 200 });
   });
 
   test('a host name that is refused at every address is UPSTREAM_UNAVAILABLE, also where there is no IPv6', async () => {
     const upstream = await start(good);
     await upstream.stop();
-    const { post } = startClient((_hostname, done) => done(null, [{ address: '::1', family: 6 }, ...LOOPBACK]));
+    const { post } = startClient(async () => [{ address: '::1', family: 6 }, ...LOOPBACK]);
     await expect(post(atName(upstream))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   });
 });
@@ -77,7 +77,9 @@ describe('a look-up', () => {
   });
 
   test('a look-up that hangs is OVERLOADED after 1.5 s, whatever the deadline', async () => {
-    const calls = [300, 60_000].map((ms) => startClient(() => {}, ms).post('http://upstream.example'));
+    const calls = [300, 60_000].map((ms) =>
+      startClient(() => new Promise(() => {}), ms).post('http://upstream.example'),
+    );
     const begun = performance.now();
     for (const call of calls)
       await expect(call).rejects.toMatchObject({ code: 'OVERLOADED', internal: 'look-up ETIMEDOUT' });
@@ -85,7 +87,7 @@ describe('a look-up', () => {
   });
 
   test('a look-up takes nothing from the deadline, and its time excuses no late response', async () => {
-    const afterLookup: Lookup = (_hostname, done) => void setTimeout(done, 700, null, LOOPBACK);
+    const afterLookup: Lookup = () => sleep(700, LOOPBACK);
     const slow = await start((exchange) => void setTimeout(good, 1_500, exchange));
     expect(await startClient(afterLookup, 2_000).post(atName(slow))).toMatchObject({ status: 200 });
     const hanging = await start(hang);
@@ -95,7 +97,7 @@ describe('a look-up', () => {
 
   test('a look-up of a client that disconnects is followed by no request', async () => {
     const upstream = await start(good);
-    const dns = new DnsCache(undefined, (_hostname, done) => void setTimeout(done, 100, null, LOOPBACK));
+    const dns = new DnsCache(undefined, () => sleep(100, LOOPBACK));
     const client = createTestClient({ dns });
     onTestFinished(() => client.close());
     const context = createContext();
@@ -110,7 +112,7 @@ describe('a socket', () => {
   test('a socket that was idle for half a second is closed, unless the upstream says that it keeps it longer', async () => {
     const silent = await start(good);
     const hinting = await start(answer(200, '{}', { 'keep-alive': 'timeout=60' }));
-    const { post, postFirst } = startClient(() => {});
+    const { post, postFirst } = startClient(() => new Promise(() => {}));
     await postFirst(hinting.url);
     const begun = performance.now();
     await postFirst(silent.url);

@@ -37,9 +37,10 @@ function probe(url: string, { timeoutMs = 60_000, dns = new DnsCache(), totalLag
 
 /** A dns whose look-ups take this time and then have these addresses, or this error. */
 function resolverOf(ms: number, found: typeof LOOPBACK | string): DnsCache {
-  const lookup: Lookup = (_hostname, done) => {
-    if (typeof found === 'string') setTimeout(done, ms, Object.assign(new Error(), { code: found }), []);
-    else setTimeout(done, ms, null, found);
+  const lookup: Lookup = async () => {
+    await sleep(ms);
+    if (typeof found === 'string') throw Object.assign(new Error(), { code: found });
+    return found;
   };
   return new DnsCache(undefined, lookup);
 }
