@@ -39,8 +39,8 @@ interface Options {
 }
 
 /**
- * Connects to the Valkey or Redis in which all replicas count. Without an answer, the library's insurance limiter counts in this
- * process alone. An unavailable store does not reject the promise.
+ * Connects to the Valkey or Redis in which all replicas count. Without an answer, this process counts alone. An unavailable store
+ * does not reject the promise.
  */
 export async function openQuotaStore(url: string, { log, metrics }: Options) {
   const { Redis } = await import('ioredis');
@@ -90,40 +90,27 @@ export async function openQuotaStore(url: string, { log, metrics }: Options) {
     if (error.name === 'ReplyError') redis.disconnect(true);
   });
 
-  /** Counts in this process a call that the store did not count. */
-  class Insurance extends RateLimiterMemory {
-    override penalty(key: string) {
-      record(true);
-      return this.count(key);
-    }
-
-    count(key: string) {
-      return super.penalty(key);
-    }
-  }
   const counterFor = (options: typeof SECOND): Counter => {
-    const insuranceLimiter = new Insurance(options);
-    const store = new RateLimiterRedis({
-      ...options,
-      storeClient: redis,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter,
-    });
+    const alone = new RateLimiterMemory(options);
+    const store = new RateLimiterRedis({ ...options, storeClient: redis, rejectIfRedisNotReady: true });
     return {
       penalty: async (key, waitedMs) => {
-        if (isAlone()) return insuranceLimiter.count(key);
+        if (isAlone()) return alone.penalty(key);
         const ms = Math.max(MAX_WAIT_MS - waitedMs, MIN_WAIT_MS);
         let timer: NodeJS.Timeout | undefined;
         const expired = new Promise<undefined>((resolve) => {
           // An answer that waits in the socket is read first. `commandTimeout` would blame the store for a pause of this process.
           timer = setTimeout(() => setImmediate(resolve, undefined), ms);
         });
-        const count = await Promise.race([store.penalty(key), expired]);
+        // `cause` has the reason of a failure.
+        const count = await Promise.race([store.penalty(key).catch(() => undefined), expired]);
         clearTimeout(timer);
-        if (count && !isAlone()) record(false);
-        return count ?? insuranceLimiter.penalty(key);
+        if (!count) record(true);
+        else if (!isAlone()) record(false);
+        return count ?? alone.penalty(key);
       },
-      reward: (key) => (isAlone() ? insuranceLimiter : store).reward(key),
+      // A call that cannot be taken back stays counted.
+      reward: (key) => (isAlone() ? alone : store).reward(key).catch(() => undefined),
     };
   };
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).catch(() => record(true));
