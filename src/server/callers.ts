@@ -30,16 +30,13 @@ export function createCallers(settings: ServerSettings, trustsLoopback = false) 
   const { trustedHeaders = {} } = settings;
   const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;
   const readMetadata = createMetadataReader(metadata);
-  const routers: readonly Credential[] = settings.routerSecrets.map((secret) => ({
-    name: ROUTER,
-    scopes: undefined,
-    secret: Buffer.from(secret),
-  }));
-  const services: readonly Credential[] = settings.services.map(({ name, secret, scopes }) => ({
+  const credential = (name: string, secret: string, scopes?: readonly string[]): Credential => ({
     name,
-    scopes: new Set(scopes),
+    scopes: scopes && new Set(scopes),
     secret: Buffer.from(secret),
-  }));
+  });
+  const routers = settings.routerSecrets.map((secret) => credential(ROUTER, secret));
+  const services = settings.services.map(({ name, secret, scopes }) => credential(name, secret, scopes));
   const enforcesScopes = areScopesEnforced({ trustedHeaders, services: settings.services });
 
   /** The scopes of the person; undefined if scopes are not enforced. */
@@ -84,11 +81,11 @@ export function createCallers(settings: ServerSettings, trustsLoopback = false) 
         // The headers of an untrusted caller count as missing, and not as unconfigured, so that arguments do not replace them.
         return new KnownCaller({ name: ANYONE, scopes: undefined }, isTrusted ? request : NO_HEADERS);
       }
-      const credential =
+      const found =
         find(routers, String(request.headers['router-authorization'] ?? '')) ??
         // With a router's secret, `Authorization` belongs to the person.
         find(services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
-      return credential && new KnownCaller(credential, request);
+      return found && new KnownCaller(found, request);
     },
   };
 }
