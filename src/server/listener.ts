@@ -30,8 +30,6 @@ const SLICE = 32;
 const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to bytes that are not HTTP, in ms. */
 const LINGER_MS = 2_000;
-/** How often an interim response is sent on a half-closed connection, in ms. */
-const INTERIM_MS = 100;
 
 /** Node's error codes for requests that it cannot parse, or that do not arrive whole. Every other code becomes a 400. */
 const MALFORMED_STATUS: Readonly<Record<string, number>> = {
@@ -92,8 +90,6 @@ export class Listener {
       (request, response) => this.#receive(request, response),
     );
     this.#server.maxHeadersCount = MAX_HEADERS;
-    // Otherwise Node ends a connection whose client has closed its side. Node's types lack this property.
-    Object.assign(this.#server, { httpAllowHalfOpen: true });
     // `Expect` may be ignored (RFC 9110, section 10.1.1). Node's refusals would bypass every limit here.
     this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
@@ -105,7 +101,6 @@ export class Listener {
       const connection = { endsAt, isEnding: false, isUnread: false, unanswered: 0 };
       this.#connections.set(socket, connection);
       readInSlices(socket, connection);
-      socket.once('end', () => probeClient(socket));
     });
     this.claim = limitConnections(this.#server, options.maxConnections, callers, metrics);
   }
@@ -161,12 +156,6 @@ export class Listener {
     // Requests after the last response are not processed, so that the client can send them again (RFC 9112, section 9.6).
     if (!connection || connection.isEnding || socket.destroyed) return;
     if (request.rawHeaders.length >= 2 * MAX_HEADERS) return this.#refuse('HPE_HEADER_OVERFLOW', socket);
-    if (request.httpVersion !== '1.1') {
-      // HTTP/1.0 has no interim responses (RFC 9110, section 15.2), so a client that closes its side counts as gone.
-      socket.allowHalfOpen = false;
-      // A proxy of HTTP/1.0 does not know where this request ends: the next bytes may be another client's (RFC 9112, section 6.1).
-      if (request.headers['transfer-encoding'] !== undefined) return this.#refuse(undefined, socket);
-    }
     if (connection.unanswered > MAX_PIPELINED) {
       this.#options.metrics?.recordRefusal('OVERLOADED');
       socket.destroy();
@@ -223,13 +212,4 @@ function readInSlices(socket: Socket, connection: Readonly<Connection>): void {
     if (!connection.isUnread) socket.off('readable', read);
   };
   socket.on('readable', read);
-}
-
-/** After a half-close the client waits for an answer or is gone. A write shows which: a reset cancels the operation. */
-function probeClient(socket: Socket): void {
-  const timer = setInterval(() => {
-    // Skipped while a response is being written: its own write already detects a reset.
-    if (socket.writable && socket.writableLength === 0) socket.write('HTTP/1.1 102 Processing\r\n\r\n');
-  }, INTERIM_MS);
-  socket.once('close', () => clearInterval(timer));
 }

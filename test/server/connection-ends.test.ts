@@ -140,19 +140,6 @@ test.concurrent('of a client that does not wait for answers, each answer makes r
   await closed;
 });
 
-test.concurrent.each([
-  ['its answers', operation('sandbox:delay:500:ios') + operation(''), ['200', '200']],
-  [
-    'none in HTTP/1.0, which has no interim responses',
-    operation('sandbox:delay:5000:ios').replace('/1.1', '/1.0'),
-    null,
-  ],
-])('a client that closes its side gets %s, and its connection ends', async (_what, bytes, statuses) => {
-  const { socket, closed } = openConnection(app.url, bytes);
-  socket.end();
-  expect((await closed).match(/(?<=HTTP.1\.1 )(?!102 )\d+/g)).toEqual(statuses);
-});
-
 test.concurrent('a request that is under way when its connection gets old is answered', async (context) => {
   const connection = open(context);
   // It came while the connection was young, so its response does not end it, and the next one does.

@@ -35,22 +35,6 @@ test('what follows a complete answer on a kept connection is refused with the sa
   expectRawRefusal(answers.slice(answers.lastIndexOf('HTTP/1.1')), 400);
 });
 
-test.each([
-  ['GraphQL', app.url, '/graphql', 'POST'],
-  ['the operator', app.metricsUrl, '/healthz', 'GET'],
-])(
-  'HTTP/1.0 with chunks is refused on the port for %s, and no request that follows is executed',
-  async (_what, url, path, method) => {
-    const hidden = `GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n`;
-    const body = '{"query":"{ __typename }"}';
-    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    const headers = 'host: x\r\nconnection: keep-alive\r\ncontent-type: application/json\r\ntransfer-encoding: chunked';
-    const answer = await sendBytes(url, `${method} ${path} HTTP/1.0\r\n${headers}\r\n\r\n${chunks}${hidden}`);
-    expectRawRefusal(answer, 400);
-    expect(answer).not.toContain('alive');
-  },
-);
-
 describe.concurrent('deadlines that nobody can configure', () => {
   const HEADERS = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
   test.for([
