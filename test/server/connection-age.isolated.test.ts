@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
+import { startInLiveMode } from '../support/app.ts';
 import { openConnection } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { OPERATION, startWithoutUpstreams } from './support.ts';
+import { OPERATION } from './support.ts';
 
 /** When a connection ends because of its age, by a clock that this process has for itself. */
 
 vi.useFakeTimers({ toFake: ['performance'] });
-const app = await startWithoutUpstreams();
+// A jump of the clock is no overload.
+const app = await startInLiveMode('http://127.0.0.1:9', { upstreamCheck: 'off' }, Number.POSITIVE_INFINITY);
 afterAll(async () => {
   vi.useRealTimers();
   await app.stop();
