@@ -24,8 +24,8 @@ const MAX_WAIT_MS = 250;
 const MAX_SPARED_MS = 1_000;
 /** The most pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
-/** Node's parser gets the first head of a connection in slices of this many bytes: a request has at least 26. */
-const SLICE = 32;
+/** After this many dropped requests, all connections wait for the next turn of the event loop: see `#drop`. */
+const MAX_DROPPED = 1_000;
 /** A request with this many headers is refused: Node drops any beyond. Unlimited, a 16 KiB head takes nine times its size. */
 const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to bytes that are not HTTP, in ms. */
@@ -56,8 +56,6 @@ interface Connection {
   readonly endsAt: number;
   /** Is the current response the last one? */
   isEnding: boolean;
-  /** Is nothing more read, not even the rest of the current request? */
-  isUnread: boolean;
   /** The number of requests without a whole response. */
   unanswered: number;
   latest?: IncomingMessage;
@@ -72,9 +70,11 @@ export class Listener {
   readonly claim: ReturnType<typeof limitConnections>;
   readonly #server: Server;
   readonly #options: ListenerOptions;
-  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #connections = new Map<Socket, Connection>();
   /** The number of connections and requests so far. */
   #arrivals = 0;
+  /** The number of dropped requests since connections last waited because of them. */
+  #dropped = 0;
   #isDraining = false;
 
   constructor(options: ListenerOptions) {
@@ -98,9 +98,8 @@ export class Listener {
       this.#arrivals += 1;
       const factor = 1 + JITTER * (2 * Math.random() - 1);
       const endsAt = performance.now() + maxConnectionAgeMs * factor;
-      const connection = { endsAt, isEnding: false, isUnread: false, unanswered: 0 };
-      this.#connections.set(socket, connection);
-      readInSlices(socket, connection);
+      this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
+      socket.once('close', () => this.#connections.delete(socket));
     });
     this.claim = limitConnections(this.#server, options.maxConnections, callers, metrics);
   }
@@ -109,10 +108,10 @@ export class Listener {
     return listenOn(this.#server, host, port);
   }
 
-  /** Ends the connection with this response. Nothing that follows the head of its request is read. */
+  /** Ends the connection with this response. No request that follows is processed. */
   end(response: ServerResponse): void {
     const connection = this.#connections.get(response.req.socket);
-    if (connection) connection.isEnding = connection.isUnread = true;
+    if (connection) connection.isEnding = true;
     response.setHeader('connection', 'close');
   }
 
@@ -154,7 +153,7 @@ export class Listener {
     const { socket } = request;
     const connection = this.#connections.get(socket);
     // Requests after the last response are not processed, so that the client can send them again (RFC 9112, section 9.6).
-    if (!connection || connection.isEnding || socket.destroyed) return;
+    if (!connection || connection.isEnding || socket.destroyed) return this.#drop();
     if (request.rawHeaders.length >= 2 * MAX_HEADERS) return this.#refuse('HPE_HEADER_OVERFLOW', socket);
     if (connection.unanswered > MAX_PIPELINED) {
       this.#options.metrics?.recordRefusal('OVERLOADED');
@@ -173,11 +172,27 @@ export class Listener {
     this.#options.handle(request, response);
   }
 
+  /**
+   * Drops a request that may not be processed. Node parses 64 KiB of a connection at once, which hold 2,400 requests, and can
+   * free them only in a later phase of this turn of the event loop. So that the requests of many connections do not add up in
+   * memory, the other connections are read in the next turn. Reading a connection in pieces would cost every request 4 µs.
+   */
+  #drop(): void {
+    this.#dropped += 1;
+    if (this.#dropped !== MAX_DROPPED) return;
+    const open = [...this.#connections.keys()].filter((socket) => !socket.isPaused());
+    for (const socket of open) socket.pause();
+    void setImmediate().then(() => {
+      this.#dropped = 0;
+      for (const socket of open) socket.resume();
+    });
+  }
+
   /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of the socket is read or executed. */
   #refuse(code: string | undefined, socket: Socket): void {
     const connection = this.#connections.get(socket);
     if (!connection) return;
-    connection.isEnding = connection.isUnread = true;
+    connection.isEnding = true;
     socket.pause();
     const { unanswered, latest } = connection;
     // The client has disconnected, or would take this response for the earlier one that it still waits for.
@@ -199,17 +214,4 @@ export class Listener {
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     this.#options.metrics?.recordRefusal('BAD_REQUEST');
   }
-}
-
-/**
- * Lets Node parse no more than a slice beyond the first head, until it is known whether the rest is read. By itself Node parses
- * 64 KiB at once, which hold 2,400 requests. A connection that is read here costs 2 µs more for each request.
- */
-function readInSlices(socket: Socket, connection: Readonly<Connection>): void {
-  const read = () => {
-    while (!connection.latest && !connection.isUnread)
-      if (socket.read(Math.min(socket.readableLength, SLICE) || undefined) === null) return;
-    if (!connection.isUnread) socket.off('readable', read);
-  };
-  socket.on('readable', read);
 }

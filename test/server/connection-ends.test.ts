@@ -117,7 +117,8 @@ test.concurrent('a client may send 32 requests without waiting for an answer; mo
   connection.socket.write(operation('').repeat(32));
   await until(() => answers(connection.received()) === 64);
   // Node answers requests that expect something, unless somebody else does.
-  connection.socket.write(operation('').replace('host: x', 'host: x\r\nexpect: anything').repeat(100));
+  const held = operation('sandbox:delay:2500:ios').replace('host: x', 'host: x\r\nexpect: anything');
+  connection.socket.write(held.repeat(100));
   expect(answers(await connection.closed)).toBeLessThan(64 + 34);
 });
 
