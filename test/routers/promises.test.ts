@@ -22,6 +22,8 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'the `traceparent` of a client decides no trace': CONTINUES,
     'an id of the request arrives that is not of the client':
       'it has none that a rule can send, so the trace joins logs',
+    'references that cannot be judged are null with a code, and their neighbours whole':
+      'it adds an error without a code for each null',
     'a token of another issuer names nobody': 'it does not compare it, so the key set has to be that of one issuer',
   },
   'Hive Router': {
