@@ -28,6 +28,8 @@ const MAX_BODY_BYTES = 256 * 1024;
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 /** Bodies up to this length, in bytes, always fit. A response with every documented signal has half of it. */
 const USUAL_BYTES = 8_192;
+/** So many chunks are joined: each takes some 110 bytes of heap, and HTTP allows chunks of one byte. */
+const MAX_CHUNKS = 1_024;
 
 type Budget = Pick<CallingOperation, 'responseBytesLeft'>;
 
@@ -165,7 +167,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
-    this.#chunks.push(chunk);
+    if (this.#chunks.push(chunk) === MAX_CHUNKS) this.#chunks.splice(0, MAX_CHUNKS, Buffer.concat(this.#chunks));
     this.#bytes += chunk.length;
     this.#giveUpIfTooLarge();
   }

@@ -1,7 +1,9 @@
+import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DnsCache } from '../../src/runtime/dns.ts';
-import { UpstreamPool } from '../../src/upstream/transport.ts';
+import { PendingRequest, UpstreamPool } from '../../src/upstream/transport.ts';
 import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
+import { collectGarbage } from '../support/garbage.ts';
 import { answer, type Behaviour, startHostile, thenClose } from '../support/hostile.ts';
 
 /** How responses are read at the level of HTTP, and whose failure an error of the transport is. test/faults has what an upstream can do wrong. */
@@ -36,6 +38,26 @@ describe('a body', () => {
   test('a body that is not JSON is no error, whatever the status', async () => {
     expect(await responseOf(200, '<html>')).toEqual({ status: 200, json: undefined });
     expect(await responseOf(502, '')).toEqual({ status: 502, json: undefined });
+  });
+
+  // Sixty such bodies at once exhausted the heap of a pod.
+  test('a body in chunks of one byte takes little memory, and is read whole', async () => {
+    const pool = Object.assign(new Pool('http://127.0.0.1:1'), { dispatch: () => true });
+    const request = new PendingRequest(pool, { method: 'POST', path: '/' }, new AbortController().signal);
+    // Safe: it is only passed on, and nothing is aborted.
+    const controller = {} as Dispatcher.DispatchController;
+    const heapUsed = () => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const text = JSON.stringify({ a: '0123456789'.repeat(10_000) });
+    request.onResponseStart(controller, 200, {});
+    const before = heapUsed();
+    for (const character of text) request.onResponseData(controller, Buffer.from(character));
+    expect(heapUsed() - before).toBeLessThan(2_000_000);
+    request.onResponseEnd();
+    expect(JSON.stringify((await request.response).json)).toBe(text);
+    await pool.close();
   });
 
   const NOT_JSON = 'a body that is not JSON in UTF-8 as a whole';
