@@ -115,7 +115,7 @@ async function startService(path: string, name: string, env: Readonly<Record<str
 
 /** Waits until a subgraph is ready, and asks it with and without the router's secret. */
 async function expectAnswers(child: TestProcess, secret: string) {
-  const [, own] = await child.waitFor(/"url":"http:\/\/0\.0\.0\.0:(\d+)/);
+  const [, own] = await child.waitFor(/"url":"http:\/\/\[::\]:(\d+)/);
   const graphqlUrl = `http://127.0.0.1:${own}/graphql`;
   await expect.poll(async () => (await fetch(new URL('/readyz', graphqlUrl))).text()).toBe('ready\n');
   const body = JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: 'sandbox:android:EMULATOR' } });
@@ -126,7 +126,7 @@ async function expectAnswers(child: TestProcess, secret: string) {
 
 test('the services of both compose files start where nothing can be written, answer the router alone, and end at SIGTERM', async () => {
   const { child: sandbox } = await startService(TRY_OUT, 'sandbox', { SANDBOX_PORT: '0' });
-  const [, port] = await sandbox.waitFor(/GLB: http:\/\/0\.0\.0\.0:(\d+)/);
+  const [, port] = await sandbox.waitFor(/GLB: http:\/\/\[::\]:(\d+)/);
   const url = `http://127.0.0.1:${port}`;
   const addresses = { FINGERPRINT_URL_GLB: url, CAPTCHA_URL_GLB: url };
   const env = { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...addresses };
