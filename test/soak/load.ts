@@ -29,8 +29,8 @@ const GIVE_UP_MS = 15_000;
 const TICK_MS = 10;
 /** Solving another challenge takes a second. */
 const SOLVE_MS = 1_000;
-/** Between two noises at the service, in ms. The least is more than the 300 ms between two probes. */
-const NOISE = { least: 500, most: 3_000 };
+/** Between two noises at the service, in ms. The least is more than the 300 ms between two probes, and than a repetition takes. */
+const NOISE = { least: 1_500, most: 3_000 };
 const FINGERPRINT = `query Soak($token: String!) { deviceFingerprint(token: $token) { __typename } }`;
 
 const samples: Sample[] = [];
@@ -80,7 +80,7 @@ async function visit(target: Target): Promise<void> {
       : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
   };
   let answer = await post(target, body());
-  if (answer.outcome !== 'data' && /"retryable":true|new challenge/.test(answer.text)) {
+  if (answer.outcome !== 'data' && /"retryable":true|new challenge|try again/.test(answer.text)) {
     await sleep(SOLVE_MS);
     answer = await post(target, body());
   }
