@@ -50,7 +50,7 @@ test('the budget of an outage counts no passes of more than an hour before', () 
   expect(take(100, HOUR + MINUTE / 2)).toBe(16);
 });
 
-test('the minimum of the budget is 10 once, for all captcha ids together', () => {
+test('the first ten captchas of the budget always proceed, once for all captcha ids together', () => {
   expect([take(4, 0), take(4, 0, { id: 'b' }), take(4, 0, { id: 'c' })]).toEqual([4, 4, 2]);
   vi.advanceTimersByTime(HOUR);
   expect(take(100, HOUR)).toBe(0);
@@ -83,7 +83,7 @@ test.each([
 test.each([
   ['person', 3, person],
   ['network', 12, network],
-] as const)('150 challenges that one %s has solved in a minute count %i', (_, most, name) => {
+] as const)('of 150 passes of one %s in a minute, %i count for the budget', (_, most, name) => {
   pass(150, 0, () => name('bot'));
   pass(150, MINUTE, () => name('bot'));
   const takers = Array.from({ length: 100 }, (__, n) => name(n));
@@ -100,14 +100,14 @@ test('a person and a network of the same name are two requesters', () => {
   ]).toEqual([3, 12]);
 });
 
-test('in the budget networks get nothing of what people passed, and people get all of it', () => {
+test('the share of the budget of networks has no passes of people, and that of people has all of them', () => {
   pass(30, 0, person);
   const takenBy = (requesterOf: typeof person) =>
     proceeding(Array.from({ length: 256 }, (_, n) => budget.take('a', requesterOf(n), 0)));
   expect([takenBy(network), takenBy(person)]).toEqual([MINIMUM, 60]);
 });
 
-test('the budget of whoever has no name where names are configured is twice what nobody passed, and nothing of the minimum', () => {
+test('the share of the budget without a person or address, where headers name them, is twice such passes, without the first ten', () => {
   pass(40, 0, person);
   expect(take(100, 0, { requester: ANONYMOUS })).toBe(0);
   pass(7, 0, () => ANONYMOUS);
@@ -116,7 +116,7 @@ test('the budget of whoever has no name where names are configured is twice what
   expect(proceeding(named.map((requester) => budget.take('a', requester, 0)))).toBe(80);
 });
 
-test('in the budget a service that names its requesters itself takes nothing of the router, and no more than its share of the first', () => {
+test('the share of the budget of a service has no passes of the router, and its part of the first ten', () => {
   const service = (name: string) => ({ name, isService: true });
   const takenBy = (caller: Holder, from: number) =>
     proceeding(Array.from({ length: 40 }, (_, n) => budget.take('a', person(from + n), 0, caller)));

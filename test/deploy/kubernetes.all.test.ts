@@ -222,7 +222,7 @@ describe('the life of a pod', () => {
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet.path)).not.toContain(readinessProbe.httpGet.path);
   });
 
-  test('a pod ends after its last answer, and a rollout takes none away before the next one is ready', () => {
+  test('a rollout removes no old pod before a new one is ready, and a pod ends only after its last answer', () => {
     const graceMs = Number(environmentOf(everywhere)['SHUTDOWN_GRACE_MS']);
     expect(graceMs).toBeGreaterThanOrEqual(readinessProbe.periodSeconds * readinessProbe.failureThreshold * 1_000);
     // It leaves time to close sockets, and for clocks that differ.

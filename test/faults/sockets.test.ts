@@ -97,7 +97,7 @@ describe.each(SERVICES)('at the %s service', (_service, question) => {
     ['resets', reset],
     ['closes', closeConnection],
   ])(
-    'an idle connection that the upstream %s at the next request is its failure, and nothing is sent again',
+    'a call is not retried if the upstream %s an idle connection at the next request: it is a failure of the upstream',
     async (_how, ends) => {
       const { upstream, app } = await start((exchange) => (exchange.nth === 1 ? good(question) : ends)(exchange));
       expectGood(question, await askTimed(app, question));

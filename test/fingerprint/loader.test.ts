@@ -38,7 +38,7 @@ describe('within one operation', () => {
       (i: number) => `{ additional: { ${i ? 'b: 1, a: [{ p: 1, q: 2 }]' : 'a: [{ q: 2, p: 1 }], b: 1'} } }`,
     ],
     ['null for nothing', (i: number) => (i ? '{ accountId: "a", email: null }' : '{ accountId: "a" }')],
-  ])('requests that mean the same are one call: %s', async (_what, metadata) => {
+  ])('equal queries of a token in one operation share one event: %s', async (_what, metadata) => {
     await ask(
       app.graphqlUrl,
       aliased(2, (i) => `token: "sandbox:ios", metadata: ${metadata(i)}`),
@@ -57,7 +57,7 @@ describe('within one operation', () => {
       'the text of eventTime',
       (i: number) => `token: "sandbox:ios", eventTime: "2026-01-01T00:00:00${i ? 'Z' : '+00:00'}"`,
     ],
-  ])('requests that differ are two calls: %s', async (_what, args) => {
+  ])('queries of one operation that differ are two events: %s', async (_what, args) => {
     await ask(app.graphqlUrl, aliased(2, args));
     expect(glb.received).toHaveLength(2);
   });

@@ -64,7 +64,7 @@ const openBy = (by: TestApp, ...sealed: unknown[]) => ask(by.graphqlUrl, open(),
 const COUNTER = 'device_trust_judgements_total';
 
 describe.each(['phone', 'web', 'car'])('the judgement of a %s', (token) => {
-  test('a judgement says what was judged, and opens as the same, by Apollo Server and by compiled code', async () => {
+  test('a sealed judgement opens later with the same data, without a new event, by Apollo Server and by compiled code', async () => {
     const { judgement, ...judged } = await judge(token, app, 'checkout');
     const { sealed, isShortened, judgedAt, subject, eventType, decision, ...same } = judgement;
     expect(isShortened).toBe(false);

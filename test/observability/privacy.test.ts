@@ -168,7 +168,7 @@ function expectNoCanary(text: string): void {
 }
 
 // Every line that there is, without the lines of operations, and none.
-test.each(['trace', 'warn', 'silent'] as const)('at level %s nothing is revealed', async (logLevel) => {
+test.each(['trace', 'warn', 'silent'] as const)('level %s: no log, metric or trace has a token', async (logLevel) => {
   const receiver = await startReceiver();
   const upstream = await startUpstream(echo);
   onTestFinished(upstream.stop);

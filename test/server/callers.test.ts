@@ -129,7 +129,7 @@ test('the router gets an inline trace if it asks for one, and nobody else does',
 });
 
 describe('the router', () => {
-  test.each([ROUTER, PREVIOUS, LONGEST])('the router asks with each secret while they are rotated', async (secret) => {
+  test.each([ROUTER, PREVIOUS, LONGEST])('the router may use each secret while they are rotated', async (secret) => {
     expect(await callerAt(server.graphqlUrl, asRouter(secret))).toEqual({ name: 'router', scopes: [] });
   });
 

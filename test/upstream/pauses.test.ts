@@ -46,7 +46,7 @@ async function start(headers: Readonly<Record<string, string | string[]>>) {
   };
 }
 
-test('an application is paused, and only that one; what was not sent does not count', async () => {
+test('a 429 pauses its application, and no other account; a call that is not sent does not count', async () => {
   const { app, received, recover, judge, verify } = await start({ 'retry-after': '30' });
   expect((await judge()).errors).toMatchObject(UNAVAILABLE);
   recover();
@@ -65,7 +65,7 @@ test('an application is paused, and only that one; what was not sent does not co
 });
 
 // Twice is one too many, and nobody may proceed because of it.
-test.each([['30'], [['30', '40']]])('a captcha id is paused by %j, and nobody proceeds with it', async (retryAfter) => {
+test.each([['30'], [['30', '40']]])('a 429 with %j pauses the captcha id, and none proceeds', async (retryAfter) => {
   const { received, recover, verify } = await start({ 'retry-after': retryAfter });
   expect((await verify()).data.validateCaptcha).toMatchObject(CLIENT);
   recover();
@@ -74,7 +74,7 @@ test.each([['30'], [['30', '40']]])('a captcha id is paused by %j, and nobody pr
   expect((await verify('b'.repeat(32))).data.validateCaptcha).toMatchObject({ proceed: true });
 });
 
-test('a probe that is answered ends the pause, although the calls of somebody go on to get a 429', async () => {
+test('an answered probe ends the pause after a 429, although calls still get a 429', async () => {
   const { answerProbes, received, recover, verify } = await start({ 'retry-after': '60' });
   await verify();
   answerProbes();
@@ -85,7 +85,7 @@ test('a probe that is answered ends the pause, although the calls of somebody go
   expect((await verify()).data.validateCaptcha).toMatchObject({ proceed: true });
 });
 
-test('a pause without a Retry-After is a second, and then the account is asked again', async () => {
+test('a 429 without Retry-After pauses the account for a second', async () => {
   const { received, recover, judge } = await start({});
   const pausedAt = performance.now();
   expect((await judge()).errors).toMatchObject(UNAVAILABLE);

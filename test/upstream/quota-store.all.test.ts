@@ -84,7 +84,7 @@ async function sentBy(apps: readonly TestApp[], count: number): Promise<number> 
 }
 
 describe('a quota that two replicas share', { retry: 3 }, () => {
-  test('a quota per day is spent exactly, whichever replica is asked', async () => {
+  test('replicas share a quota exactly while its store answers, whichever replica is asked', async () => {
     const { url } = await startStore();
     const { apps, received } = await startReplicas(url, { fingerprintQuota: { perDay: 101 } });
     let sent = await sentBy(apps, 40);

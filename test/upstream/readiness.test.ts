@@ -75,7 +75,7 @@ test.concurrent.for<[Check, string]>([
   ['first', 'a'],
   ['all', 'b'],
 ])(
-  'with `%s`, readiness waits for an account that is refused also after the time of grace, until it works: %s',
+  'a replica with a refused account never becomes ready, so old replicas keep serving: UPSTREAM_CHECK=%s, account %s',
   async ([check, name], { expect }) => {
     const accounts = { a: well, b: well, c: well, [name]: refusing };
     const { service, behaviours, changes, stateOf } = await start(check, accounts, 2_000);
@@ -128,7 +128,7 @@ test.concurrent('with `off`, and without accounts, the service is ready at once,
   expect(off.sent).toEqual([]);
 });
 
-test.concurrent('a service that is ready stays so, whatever happens to its accounts', async ({ expect }) => {
+test.concurrent('readiness stays once it is reached, whatever happens to the accounts', async ({ expect }) => {
   const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 5_000);
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
