@@ -13,8 +13,8 @@ export type Scalars = {
    */
   DateTime: { input: string; output: string; }
   /**
-   * Any JSON object. Its keys are not part of this contract, so each may be absent, of any name, or of another type. What you send has
-   * at most 32 levels, and integers within 2^53, because larger ones would arrive as different numbers.
+   * Any JSON object. Its keys are not part of this contract: rely neither on their presence nor on their types. An object that you send
+   * may have 32 levels, and integers up to 2^53, because larger ones would arrive as different numbers.
    */
   JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
   _FieldSet: { input: string; output: string; }
@@ -64,7 +64,7 @@ export type CaptchaFailureCategory =
 /** The service's data about a rejected challenge. */
 export type CaptchaFailureDetails = {
   __typename?: 'CaptchaFailureDetails';
-  /** Serial number of the challenge in the response. */
+  /** Serial number of the challenge, from the service's response. */
   lotNumber: Scalars['String']['output'];
   /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. Null if the service omitted it. */
   usedType?: Maybe<Scalars['String']['output']>;
@@ -75,7 +75,7 @@ export type CaptchaFailureDetails = {
 /**
  * The service gave no verdict. The configured policy decides `proceed`. By default it is true only in an outage that this subgraph
  * has confirmed with its own requests, because bots can make their own verification fail. A captcha id that the service has paused
- * or deleted is an outage, too. In an outage, about twice as many captchas may proceed per minute as usually pass.
+ * or deleted counts as an outage, too. In an outage, about twice as many captchas may proceed per minute as usually pass.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
@@ -90,7 +90,7 @@ export type CaptchaIndeterminate = CaptchaValidation & {
   code?: Maybe<Scalars['String']['output']>;
   /** For people: the problem and the next step, or the reason for proceeding without an attestation. */
   message: Scalars['String']['output'];
-  /** Decided by the configured policy. If false, follow `message`, for example by trying again in a minute. */
+  /** Decided by the configured policy. If false, do what `message` says, for example try again in a minute. */
   proceed: Scalars['Boolean']['output'];
   /** The service's name for the kind of exception. Null if it gave none. */
   type?: Maybe<Scalars['String']['output']>;
@@ -226,8 +226,8 @@ export type DeviceFingerprint = DeviceAssessment & {
   /** The network origin of the request. Null with `FORBIDDEN` like `device`. */
   ipInfo?: Maybe<IpInfo>;
   /**
-   * A record of this judgement. Store its `sealed` with your decision, also with a denial, and refer to it later without another
-   * event. Null with `FORBIDDEN` like `device`, and with `NOT_CONFIGURED` if the operator has configured no sealing keys.
+   * A record of this judgement. Store its `sealed` with your decision, even a denial, and refer to it later without another event.
+   * Null with `FORBIDDEN` like `device`, and with `NOT_CONFIGURED` if the operator has configured no sealing keys.
    */
   judgement?: Maybe<DeviceJudgement>;
   /** The application whose credentials were used. */
@@ -305,9 +305,9 @@ export type DeviceJudgement = DeviceAssessment & {
   /** The network origin of the request. Null only with the errors of the whole record. */
   ipInfo?: Maybe<IpInfo>;
   /**
-   * Whether `sealed` has less than the judgement, because that was too long. Values of `additional` are left out first; if that was
-   * not enough, long texts are cut and signals left out, never identifiers or the decision. Up to release 0.6.0, long device reports
-   * were shortened without this note.
+   * Whether `sealed` lacks a part of the judgement, which was too long. Values of `additional` are left out first; if that is not
+   * enough, long texts are cut and signals left out, never identifiers or the decision. Up to release 0.6.0, long device reports were
+   * shortened without this note.
    */
   isShortened: Scalars['Boolean']['output'];
   /** When the fingerprint service answered. */
@@ -348,7 +348,7 @@ export type DeviceJudgementSignalsArgs = {
 export type DeviceMetadataInput = {
   /** Your identifier of the account. */
   accountId?: InputMaybe<Scalars['String']['input']>;
-  /** Any further keys, in the service's own spelling, with any values, also null. Keys with a field above are refused here. */
+  /** Any further keys, in the service's own spelling, with any values, even null. A key that has a field above is refused here. */
   additional?: InputMaybe<Scalars['JSONObject']['input']>;
   /** E-mail address in clear text. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -473,13 +473,13 @@ export type Query = {
    * Identifies a device and judges its risk, from the token that the client SDK produced on a phone or in a browser.
    *
    * Each call is an event at the fingerprint service, with its own `eventId`. Equal calls in one operation share one event. It is a
-   * query because its fields run in parallel, and because a router resolves references by token in queries. So never let a client
-   * repeat it: no refetch, no polling, no retry.
+   * query because its fields run in parallel, and because a router resolves references by token in queries. But GraphQL clients repeat
+   * queries, so prevent that: no refetch, no polling, no retry.
    *
    * Null with an entry in `errors` means that there is no judgement. The event may still have been recorded. So try again with a
    * new token: a second query with the same one can get the signal `TOKEN_EXPIRED`.
    *
-   * The service gets every text as you send it, also an empty one. A text of more than 16384 bytes in UTF-8, or with half of a
+   * The service gets every text as you send it, even an empty one. A text of more than 16384 bytes in UTF-8, or with half of a
    * surrogate pair, is the error `BAD_USER_INPUT`, which names the argument.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
@@ -552,11 +552,11 @@ export type SignalCode =
   | 'EMULATOR'
   /** A tool that modifies games is installed. */
   | 'GAME_TAMPER_TOOL_INSTALLED'
-  /** Code was altered, high risk. */
+  /** Code may have been altered, high risk. */
   | 'HOOK_TAMPERING_HIGH'
   /** Code may have been altered, low risk; rule out your own instrumentation before you act on this. */
   | 'HOOK_TAMPERING_LOW'
-  /** Code was altered; the logic of the app may have changed. */
+  /** Code may have been altered, and with it the logic of the app. */
   | 'HOOK_TAMPERING_MEDIUM'
   /** The app was repackaged, or its package name altered. */
   | 'INVALID_PACKAGE'
