@@ -48,7 +48,7 @@ export class CaptchaService implements RunningSlice {
   constructor({ settings, shared, registry }: StartOptions<Rows>) {
     this.#metrics = createCaptchaMetrics(registry);
     this.#log = shared.log;
-    this.#logDrift = logOnce(shared.log, 'the captcha service sends passes whose field is not as documented');
+    this.#logDrift = logOnce(shared.log, 'a pass of the captcha service has a field that is not as documented');
     this.#policy = settings.captchaFailOpen;
     this.maxCaptchas = settings.maxCaptchas;
     this.#timeoutMs = settings.captchaTimeoutMs;
