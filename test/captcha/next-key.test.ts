@@ -44,7 +44,7 @@ async function start(nextCaptchaKey?: string) {
   return { app, upstream, validate, accept: (key: string) => (accepted = key) };
 }
 
-test('while a captcha key is replaced nobody is refused, and each captcha takes one call again', async () => {
+test('a captcha key is rotated by nextCaptchaKey without a refusal, and then each captcha takes one call again', async () => {
   const { app, upstream, validate, accept } = await start(NEW);
   for (const key of [OLD, NEW, OLD, NEW]) {
     accept(key);
@@ -59,7 +59,7 @@ test('while a captcha key is replaced nobody is refused, and each captcha takes 
   expect(app.logged()).not.toContain(NEW);
 });
 
-test('a signature is refused with one key, or if the service accepts neither, after one call, or two', async () => {
+test('a refused signature is tried once with the other captcha key, and not at all with only one key', async () => {
   for (const [next, calls] of [
     [undefined, 1],
     [NEW, 2],

@@ -58,7 +58,7 @@ test.each<[string, object]>([
   ['characters of several bytes', { msg: '😀'.repeat(6_000), ms: 5 }],
   ['a long list', { tokens: Array(5_000).fill('a1256d353fd6'), msg: 'operation', ms: 5 }],
   ['many long texts', { ...Array(39).fill('\u0001'.repeat(500)), msg: 'm', ms: 5 }],
-])('no line is longer than 16,384 bytes, and each is JSON with all its fields: %s', async (_what, fields) => {
+])('no log line is longer than 16 KiB, and each is JSON with all its fields: %s', async (_what, fields) => {
   const written: string[] = [];
   const { write } = bufferLines(
     new Writable({ write: (chunk, _encoding, done) => done(void written.push(`${chunk}`)) }),

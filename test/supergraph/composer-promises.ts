@@ -70,7 +70,7 @@ export function describeComposer(name: string, { complaints, contract }: Compose
       expect(complaints(services)).toEqual([]);
     });
 
-    test('the graph without the tag `risk` is the list, and no more', () => {
+    test('the graph for browsers, without the tag `risk`, has the listed fields and no more', () => {
       expect(contractOf(contract(services, ['risk']))).toEqual(EXPECTED);
     });
 
