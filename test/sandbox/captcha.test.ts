@@ -1,28 +1,19 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { sign } from '../conformance/captcha-http.ts';
+import { parametersOf, submit } from '../conformance/captcha-http.ts';
+import { sandboxTarget } from '../conformance/sandbox.ts';
+import type { Challenge } from '../conformance/target.ts';
 
 /** The captcha rules of the sandbox where the document is silent (src/sandbox/README.md). test/conformance has the documented ones. */
 
 const sandbox = await startSandbox({ port: 0 });
 afterAll(sandbox.stop);
-const { GLB } = sandbox.urls;
-const ID = 'a'.repeat(32);
-
-type Values = Readonly<Record<string, string>>;
-
-async function solve(): Promise<Values> {
-  return (await fetch(`${GLB}/sandbox/challenges?captcha_id=${ID}`, { method: 'POST' })).json();
-}
+const { captcha, solve } = sandboxTarget(sandbox.urls);
 
 /** The outcome of a verification with a valid signature: `pass`, the reason of a failure, or the code of an exception. */
-async function outcomeOf({ captcha_id: _, ...values }: Values, changes: Values = {}) {
-  const all: Values = { ...values, ...changes };
-  const sign_token = sign(all['lot_number'] ?? '', 'key_sandbox_glb');
-  const body = new URLSearchParams({ sign_token, ...all });
-  const { status, result, reason, code } = Object(
-    await (await fetch(`${GLB}/validate?captcha_id=${ID}`, { method: 'POST', body })).json(),
-  );
+async function outcomeOf(challenge: Challenge, changes: Readonly<Record<string, string>> = {}) {
+  const parameters = { ...parametersOf(captcha, { ...challenge, ...changes }), ...changes };
+  const { status, result, reason, code } = Object((await submit(captcha, parameters)).body);
   return status === 'error' ? code : result === 'success' ? 'pass' : reason;
 }
 
@@ -40,7 +31,7 @@ describe('captchas of the sandbox', () => {
     ['pass_token', 'forged', '-50306'],
     ['sign_token', '', 'illegal sign_token'],
   ])('a challenge with the %s %j gets %s, and passes afterwards', async (name, value, expected) => {
-    const challenge = await solve();
+    const challenge = await solve(captcha);
     expect(await outcomeOf(challenge, { [name]: value })).toBe(expected);
     expect(await outcomeOf(challenge)).toBe('pass');
   });
@@ -59,7 +50,7 @@ describe('captchas of the sandbox', () => {
   );
 
   test('a challenge expires after ten minutes', async () => {
-    const challenge = await solve();
+    const challenge = await solve(captcha);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
     onTestFinished(() => void vi.useRealTimers());
     expect(await outcomeOf(challenge)).toBe('pass_token expire');

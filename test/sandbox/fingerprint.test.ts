@@ -1,30 +1,21 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { successEnvelope } from '../../src/fingerprint/contract.ts';
 import { parseToken } from '../../src/sandbox/fingerprint.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { query } from './support.ts';
+import { query, queryText } from '../conformance/fingerprint-http.ts';
+import { sandboxTarget } from '../conformance/sandbox.ts';
 
 /** The tokens of the sandbox (src/sandbox/README.md). test/conformance has the rules of the document. */
 
 const sandbox = await startSandbox({ port: 0 });
-const url = sandbox.urls.GLB;
 afterAll(sandbox.stop);
+const { applications, disabledApplication } = sandboxTarget(sandbox.urls);
 
-/** The data of a success. */
-async function dataOf(response: Response) {
-  return successEnvelope.parse(await response.json()).data;
-}
+const answerTo = (device_token: string, region: 'GLB' | 'EU' = 'GLB') => query(applications[region], { device_token });
+const ask = async (token: string, region?: 'EU') => Object((await answerTo(token, region)).body).data;
 
-async function ask(deviceToken: string, region: 'GLB' | 'EU' = 'GLB') {
-  const name = `sandbox_${region.toLowerCase()}`;
-  const headers = { authorization: `Bearer sk_${name}`, 'content-type': 'application/json' };
-  const options = { publicKey: `pk_${name}`, headers };
-  return dataOf(await query(sandbox.urls[region], { device_token: deviceToken }, options));
-}
-
-async function signalsOf(deviceToken: string, region?: 'EU') {
-  const { signals } = await ask(deviceToken, region);
-  return signals.map(({ signal, level, confidence }) => `${signal} ${level} ${confidence}`);
+async function signalsOf(token: string, region?: 'EU'): Promise<string[]> {
+  const { signals } = await ask(token, region);
+  return signals.map((hit: object) => Object.values(hit).join(' '));
 }
 
 /** Fingerprint document, 2.9. */
@@ -35,7 +26,7 @@ describe('a device token', () => {
     ['android', 'Android'],
     ['ios', 'iOS'],
     ['web', 'Web/H5'],
-    ['car', 'OTHER'], // as the contract reads `Car`
+    ['car', 'Car'],
   ])('a device token sandbox:%s is a device, with the signals that are named', async (name, client_type) => {
     const { detail, signals } = await ask(`sandbox:${name}`);
     expect([detail.client_type, signals]).toEqual([client_type, []]);
@@ -72,12 +63,12 @@ describe('a device token', () => {
     const others = ['sandbox:ios', 'sandbox:ios#', 'sandbox:ios#line\nbreak', 'sandbox:ios#@ada', 'sandbox:ios@eve#1'];
     const ids = await Promise.all(others.map((token) => idsOf(token)));
     expect(new Set([request, ada, ...ids.flat()]).size).toBe(12);
-    expect((await query(url, { device_token: 'sandbox:error:500@ada#1' })).status).toBe(500);
+    expect(await answerTo('sandbox:error:500@ada#1')).toMatchObject({ status: 500 });
   });
 
   test('a device token with a delay gets its response after that delay', async () => {
     const begin = performance.now();
-    expect((await query(url, { device_token: 'sandbox:delay:200:error:500' })).status).toBe(500);
+    expect(await answerTo('sandbox:delay:200:error:500')).toMatchObject({ status: 500 });
     expect(performance.now() - begin).toBeGreaterThan(190);
     expect(parseToken('sandbox:delay:60000:web', false)).toMatchObject({ delayMs: 60_000 });
   });
@@ -120,15 +111,12 @@ describe('a token that is for one query', () => {
 });
 
 test('a query with every mistake hears of the application, the secret, the state of the application and the body, in this order', async () => {
-  const ask = async (publicKey: string, secret: string, type: string) => {
-    const headers = { authorization: `Bearer ${secret}`, 'content-type': type };
-    return (await query(url, '{"device_token":""', { publicKey, headers })).json();
-  };
-  const right = 'sk_sandbox_glb';
-  expect(await ask('pk_of_nobody', 'wrong', 'text/plain')).toMatchObject({ code: 404 });
-  expect(await ask('pk_sandbox_disabled', 'wrong', 'text/plain')).toMatchObject({ code: 401 });
-  expect(await ask('pk_sandbox_disabled', right, 'text/plain')).toMatchObject({ code: 403 });
-  const errorsOf = async (type: string) => (await ask('pk_sandbox_glb', right, type)).data.errors;
+  const ask = async (changes: object, contentType = 'text/plain') =>
+    Object(await queryText({ ...disabledApplication, ...changes }, '{"device_token":""', { contentType })).body;
+  expect(await ask({ publicKey: 'pk_of_nobody', secret: 'wrong' })).toMatchObject({ code: 404 });
+  expect(await ask({ secret: 'wrong' })).toMatchObject({ code: 401 });
+  expect(await ask({})).toMatchObject({ code: 403 });
+  const errorsOf = async (type: string) => (await ask(applications.GLB, type)).data.errors;
   expect(await errorsOf('text/plain')).toMatchObject([{ field: 'Content-Type', type: 'literal_error' }]);
   expect(await errorsOf('application/json')).toMatchObject([{ field: 'body', type: 'json_invalid' }]);
 });
