@@ -7,7 +7,6 @@ import { launchChromium, visit } from '../on-demand/chromium.ts';
 import { createVerifier } from '../supergraph/orders/attestation.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ROOT, shell, startProcess } from '../support/process.ts';
-import { request } from '../support/requests.ts';
 import { readPage } from './markdown.ts';
 
 /** The files of the page for frontends, pasted into a folder, fit its types and work in a browser, on an origin of their own. */
@@ -215,12 +214,4 @@ test('a page asks the graph that `npm run supergraph` prints for its device, onc
     expect([await other.said(), other.events()]).toEqual([sentence, 1]);
     await other.page.context().close();
   }
-  const preflight = (origin: string) => {
-    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
-    return request(graph, { method: 'OPTIONS', headers: { origin, ...asked } });
-  };
-  for (const origin of ['http://localhost:5173', 'http://127.0.0.1:3000'])
-    expect((await preflight(origin)).headers.get('access-control-allow-origin')).toBe(origin);
-  for (const origin of ['https://localhost:5173', 'http://localhost.evil.test', 'null'])
-    expect((await preflight(origin)).headers.get('access-control-allow-origin')).not.toBe(origin);
 });

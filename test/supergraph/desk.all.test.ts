@@ -75,12 +75,4 @@ describe("the analyst's desk", () => {
     expect(await rows()).toEqual([]);
     expect(await faultsInEachLook(page)).toEqual([]);
   });
-
-  test('a page of another origin and an unknown person get no session', async () => {
-    const statusOf = (path: string, origin = desk.origin) =>
-      fetch(desk.origin + path, { method: 'POST', headers: { origin } }).then(({ status }) => status);
-    expect(await statusOf('/sign-in/grace')).toBe(200);
-    expect(await statusOf('/sign-in/grace', pages.shop.origin)).toBe(404);
-    expect(await statusOf('/sign-in/constructor')).toBe(404);
-  });
 });

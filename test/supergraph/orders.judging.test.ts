@@ -181,24 +181,6 @@ test.each([
   expect((await ask(query, variables)).errors).toBeUndefined();
 });
 
-test.each([
-  ['a customer', 'users', '{ name }', 'User', 'user-1'],
-  ["a customer's orders", 'orders', '{ orders { id } }', 'User', 'user-1'],
-  ['an order', 'orders', '{ item }', 'Order', 'order-1'],
-] as const)('%s is for the customer and for people with the scope', async (_what, subgraph, fields, type, id) => {
-  const seen = async (person: string, scopes: string) => {
-    const headers = subgraphHeaders(subgraph, { id: person, scopes });
-    const document = `${ENTITIES} { ... on ${type} ${fields} } }`;
-    const { data } = await post(supergraph.subgraphs[subgraph], document, { of: [{ __typename: type, id }] }, headers);
-    return data._entities[0] !== null;
-  };
-  expect(await Promise.all([seen('user-1', ''), seen('user-2', ''), seen('staff-grace', 'risk:read')])).toEqual([
-    true,
-    false,
-    true,
-  ]);
-});
-
 test('the database keeps no token, which is a credential', async () => {
   await orderOutcome(url, orderInput({ deviceToken: `${CLEAN}#canary` }));
   const database = new DatabaseSync(file, { readOnly: true });

@@ -97,22 +97,14 @@ describe('an order', () => {
   });
 });
 
-test.each(FORGERIES.filter(({ verdict }) => verdict === 'TRY_AGAIN'))(
-  'a forgery, $name: no order, and an error that can be retried, because the key may be a new one',
-  async ({ make }) => {
-    expect(await order({ attestation: await ours.sign() })).toMatchObject(PLACED);
-    const { data, errors } = await sendOrder(orders.url, orderInput({ attestation: await make(ours, attacker) }));
-    expect(data).toEqual({ placeOrder: null });
-    expect(errors).toMatchObject([{ extensions: { code: 'ATTESTATION_UNAVAILABLE', retryable: true } }]);
-  },
-);
-
-test.each(FORGERIES.filter(({ verdict }) => verdict !== 'TRY_AGAIN'))(
-  'a forgery, $name: no order, and a challenge because it is $verdict',
-  async ({ make, verdict }) => {
-    expect(await order({ attestation: await make(ours, attacker) })).toEqual(challengeFor(verdict));
-  },
-);
+test.each(FORGERIES)('a forgery, $name: no order, but $verdict', async ({ make, verdict }) => {
+  // The keys have just been asked for, so one that is unknown may be a new one.
+  expect(await order({ attestation: await ours.sign() })).toMatchObject(PLACED);
+  const { data, errors } = await sendOrder(orders.url, orderInput({ attestation: await make(ours, attacker) }));
+  expect(data).toEqual({ placeOrder: verdict === 'TRY_AGAIN' ? null : challengeFor(verdict) });
+  const unavailable = [{ code: 'ATTESTATION_UNAVAILABLE', retryable: true }];
+  expect(errors?.map(({ extensions }) => extensions)).toEqual(verdict === 'TRY_AGAIN' ? unavailable : undefined);
+});
 
 describe('an attestation that was used', () => {
   test('an attestation that is used 50 times at the same moment, at two replicas, is one order', async () => {
@@ -145,14 +137,6 @@ describe('the same checkout again', () => {
   test('the same checkout again is one order if it is sent 50 times at the same moment, at two replicas, with an attestation each', async () => {
     const outcomes = await fifty(async () => ({ checkoutId: 'checkout-2', attestation: await ours.sign() }));
     expect(new Set(outcomes.map((outcome) => outcome.order?.id))).toEqual(new Set([expect.stringMatching(/^order-/)]));
-  });
-
-  test('the same checkout id of somebody else is a checkout of theirs, which reveals nothing about the first', async () => {
-    const checkoutId = 'checkout-3';
-    await order({ checkoutId, attestation: await ours.sign() });
-    expect(await order({ checkoutId }, 'user-2')).toEqual(challengeFor('MISSING'));
-    const theirs = await order({ checkoutId, attestation: await ours.sign({ sub: 'user-2' }) }, 'user-2');
-    expect(theirs).toMatchObject({ order: { customer: { id: 'user-2' } } });
   });
 });
 

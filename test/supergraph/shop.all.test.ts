@@ -160,12 +160,6 @@ test('an order whose answer is lost is not confirmed, and trying again shows the
   expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('net::ERR_CONNECTION_RESET')]);
 });
 
-test('the page runs nothing but its own script, and may ask its gateway and no other', async () => {
-  const policy = (await fetch(shop.origin)).headers.get('content-security-policy') ?? '';
-  expect(policy.split('; ')).toContain(`connect-src 'self' ${shopGateway.url}`);
-  expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; .*trusted-types-for 'script'$/);
-});
-
 const said = () => page.locator('#said').filter({ hasNotText: 'One moment' }).innerText();
 const follow = (name: string) => page.getByRole('link', { name }).click();
 const open = (path: string) => page.goto(shop.origin + path);
@@ -186,30 +180,6 @@ test('a page asks for its device with one event in a visit: none more if the per
   expect([operations(), supergraph.events()]).toEqual([['ThisDevice', 'ThisDevice', 'ThisDevice'], 3]);
   const tokens = sent.map(({ variables }) => JSON.stringify(variables));
   expect(new Set(tokens).size).toBe(3);
-});
-
-test.each([
-  ['A phone behind a VPN', 'Pixel 8 in our app for Android: is this you?'],
-  ['A device with a forged token', 'We do not recognise this device. Please reload the page.'],
-])('a page that asks for its device says of %s: %s', async (device, sentence) => {
-  await open('/this-device.html');
-  await said();
-  await page.getByLabel('Which device is this?').selectOption(device);
-  await page.getByText(sentence).waitFor();
-  expect(supergraph.events()).toBe(2);
-});
-
-test.each([
-  ['the service is down', 'We cannot look at this device right now. Please reload the page in a minute.'],
-  ['a browser does not name itself', 'A browser on macOS: is this you?'],
-  ['a device is newer than the schema', 'A new kind of device: is this you?'],
-])('a page that asks for its device says if %s: %s', async (what, sentence) => {
-  if (what === 'the service is down') supergraph.outage.all = true;
-  const [from, to] = what.startsWith('a browser') ? ['"name":"Chrome"', '"name":null'] : ['Web/H5', 'Car'];
-  supergraph.alter = (answer) => answer.replace(from, to);
-  await open('/this-device.html');
-  expect(await said()).toBe(sentence);
-  expect(operations()).toEqual(['ThisDevice']);
 });
 
 /** How each state is reached from a page that was just opened. */

@@ -1,29 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, launchChromium, type Page, visit } from '../on-demand/chromium.ts';
+import { launchChromium, type Page, visit } from '../on-demand/chromium.ts';
 import { composeShopVariant } from './compose.ts';
 import { startHiveGateway } from './gateways.ts';
-import type { Running } from './listen.ts';
-import { type PageServer, startPageServer } from './page-server.ts';
+import { startPageServer } from './page-server.ts';
 import { asCustomer, createSessions } from './people.ts';
 import { SECRETS } from './test-secrets.ts';
-import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
-
-/** Both pages of the example with their gateways, in front of a supergraph that the test controls, and a browser. */
-export interface TestPages {
-  readonly browser: Browser;
-  /** A page in it, for one test after the other. */
-  readonly tab: Page;
-  readonly supergraph: TestSupergraph;
-  readonly shop: PageServer;
-  readonly shopGateway: Running;
-  readonly desk: PageServer;
-  readonly deskGateway: Running;
-  /** The file of the order subgraph's database. */
-  readonly ordersFile: string;
-  stop(): Promise<void>;
-}
+import { startTestSupergraph } from './test-supergraph.ts';
 
 /** Takes the picture of the README, where `PICTURES=1 npm run test:all` asks for it. */
 export async function takePicture(page: Page, name: 'shop' | 'desk'): Promise<void> {
@@ -33,7 +17,8 @@ export async function takePicture(page: Page, name: 'shop' | 'desk'): Promise<vo
   await page.screenshot({ path: join(import.meta.dirname, `${name}.png`) });
 }
 
-export async function startTestPages(): Promise<TestPages> {
+/** Both pages of the example with their gateways, in front of a supergraph that the test controls, and a tab of a browser. */
+export async function startTestPages() {
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-pages-'));
   const ordersFile = join(folder, 'orders.sqlite');
   const sessions = createSessions();
@@ -60,5 +45,5 @@ export async function startTestPages(): Promise<TestPages> {
     await supergraph.stop();
     await rm(folder, { recursive: true });
   };
-  return { browser, tab, supergraph, shop, shopGateway, desk, deskGateway, ordersFile, stop };
+  return { tab, supergraph, shop, shopGateway, desk, ordersFile, stop };
 }
