@@ -15,10 +15,6 @@ export function createResolvers(shop: Shop) {
         if (first >= 1 && first <= MAX_CHECKOUTS) return database.newest(first);
         throw failure('BAD_USER_INPUT', `first: expected a number from 1 to ${MAX_CHECKOUTS}.`);
       },
-      checkout: (_root: unknown, { id }: { id: string }, context: SubgraphContext) => {
-        requireScope(context);
-        return database.find(id);
-      },
     },
     Mutation: {
       placeOrder: (_root: unknown, { input }: { input: PlaceOrderInput }, { userId }: SubgraphContext) => {
@@ -38,10 +34,6 @@ export function createResolvers(shop: Shop) {
       judgement: (order: Checkout, _args: unknown, context: SubgraphContext) => {
         requireScope(context);
         return judgementOf(order);
-      },
-      checkout: (order: Checkout, _args: unknown, context: SubgraphContext) => {
-        requireScope(context);
-        return order;
       },
     },
     Checkout: {

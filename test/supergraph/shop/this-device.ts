@@ -28,7 +28,7 @@ async function askOnce(): Promise<string> {
   if (kept && !isReload) return kept;
   const { data } = await client.query({
     query: ThisDeviceDocument,
-    variables: { token: makeToken(choice.value), metadata: { additional: { page: 'This device' } } },
+    variables: { token: makeToken(choice.value) },
     errorPolicy: 'all', // errors are part of the result, so that nothing is thrown
   });
   const said = sentenceOf(data?.deviceFingerprint);
@@ -37,28 +37,18 @@ async function askOnce(): Promise<string> {
 }
 
 function sentenceOf(answer: ThisDeviceQuery['deviceFingerprint'] | undefined): string {
-  switch (answer?.__typename) {
-    case 'DeviceFingerprint':
-      return `${nameOf(answer)}: is this you?`;
-    case 'DeviceFingerprintRejected': // the token is not one of the client SDK, or the page sends a wrong argument
-      return answer.reason === 'INVALID_TOKEN'
-        ? 'We do not recognise this device. Please reload the page.'
-        : 'This page is out of date. Please reload it.';
-    default: // null with an entry in `errors`, or no answer
-      return 'We cannot look at this device right now. Please reload the page in a minute.';
-  }
+  // Null with an entry in `errors`, or no answer.
+  if (!answer) return 'We cannot look at this device right now. Please reload the page in a minute.';
+  if (answer.__typename === 'DeviceFingerprintRejected')
+    return 'We do not recognise this device. Please reload the page.';
+  return `${nameOf(answer.deviceBasic)}: is this you?`;
 }
 
-type Device = Extract<ThisDeviceQuery['deviceFingerprint'], { __typename: 'DeviceFingerprint' }>;
+type Basic = Extract<ThisDeviceQuery['deviceFingerprint'], { __typename: 'DeviceFingerprint' }>['deviceBasic'];
 
 /** A browser names itself and its system only if it wants to, and a device that is newer than this page has no parts. */
-function nameOf({ clientType, deviceBasic }: Device): string {
-  switch (deviceBasic?.__typename) {
-    case 'Mobile':
-      return `${deviceBasic.model} in our app for ${deviceBasic.os.name ?? clientType}`;
-    case 'Web':
-      return `${deviceBasic.browser.name ?? 'A browser'} on ${deviceBasic.os.name ?? 'an unknown system'}`;
-    default:
-      return 'A new kind of device';
-  }
+function nameOf(basic: Basic): string {
+  if (!basic) return 'A new kind of device';
+  if (basic.__typename === 'Mobile') return basic.model;
+  return `${basic.browser.name ?? 'A browser'} on ${basic.os.name ?? 'an unknown system'}`;
 }
