@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import * as documented from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
@@ -8,18 +9,11 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 export const INPUT = { lotNumber: 'lot-1', captchaOutput: 'output-1', passToken: 'pass-1', genTime: '1700000000' };
 
 /** The details of a documented pass for `INPUT` (2.3, 2.4), and the whole pass. */
-export const ARGS = {
-  used_type: 'slide',
-  user_ip: '203.0.113.9',
-  lot_number: 'lot-1',
-  scene: 'login',
-  referer: 'https://shop.example/',
-};
-export const PASS = { status: 'success', result: 'success', reason: '', captcha_args: ARGS };
+export const ARGS = { ...documented.PASS.captcha_args, lot_number: 'lot-1' };
+export const PASS = { ...documented.PASS, captcha_args: ARGS };
 
 /** A documented failure (2.3), and an exception (7.2). */
-const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
-export const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
+export const FAIL = { ...documented.FAIL, captcha_args: { ...documented.FAIL.captcha_args, lot_number: 'lot-1' } };
 export const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
 
 /** One app for each policy, with one upstream for all of them whose response the test sets. */
@@ -36,11 +30,6 @@ export async function startWithAllPolicies() {
     upstream,
     answerWith(body: unknown, status = 200) {
       answer = (response) => sendJson(response, status, body);
-    },
-    /** Each character is one byte, so that `\u00ff` is one that UTF-8 does not have. */
-    answerWithBytes(body: string, headers: Readonly<Record<string, string>> = {}, status = 200) {
-      const all = { 'content-type': 'application/json', ...headers };
-      answer = (response) => void response.writeHead(status, all).end(body, 'latin1');
     },
     /** The outcome, or the errors. */
     async validate(input: Record<string, unknown> = INPUT, policy: keyof typeof apps = 'faults', headers = {}) {

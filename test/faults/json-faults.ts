@@ -1,4 +1,4 @@
-import { answer, type Behaviour } from '../support/hostile.ts';
+import { answer, type Behaviour, thenClose } from '../support/hostile.ts';
 import {
   ANDROID,
   altered,
@@ -177,6 +177,11 @@ const verdicts: readonly CaptchaFault[] = [
   ['a "fail" and a pass in one object', ok(text(PASS).replace('{', '{"result":"fail",')), REFUSAL],
   ['a pass that is only in __proto__', ok(`{"__proto__":${text(PASS)}}`), NO_ANSWER],
   ['a "fail" beside 20,000 levels', ok(text(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)), REFUSAL],
+  ['a "fail" under an empty content-encoding', answer(200, text(FAIL), { 'content-encoding': '' }), NO],
+  ['a "fail" with 503 and a content-type of HTML', answer(503, text(FAIL), { 'content-type': 'text/html' }), NO],
+  ['a "fail" with 503 after a byte order mark', answer(503, `\ufeff${text(FAIL)}`), NO],
+  ['a "fail" with 503 that is cut off', thenClose(answer(503, text(FAIL), { 'content-length': '9999' })), NO],
+  ['a "fail" with 503 and far too many blanks', answer(503, text(FAIL).padEnd(300_000)), NO],
   // This is not a fault: a byte order mark may be ignored (RFC 8259, 8.1).
   ['a byte order mark', ok(`\ufeff${text(PASS)}`), { __typename: 'CaptchaPassed' }],
 ];

@@ -4,7 +4,7 @@ import { ENTITIES_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { passOnTo, startUpstream } from '../support/upstream.ts';
 
-/** How many upstream calls an operation costs, and that a failing token fails alone. */
+/** How many upstream calls an operation costs. `test/graphql/entities.test.ts` has references that fail. */
 
 const sandboxed = await startInSandboxMode();
 const glb = await startUpstream(passOnTo(sandboxed.sandboxUrls?.GLB ?? ''));
@@ -76,34 +76,5 @@ describe('entity references', () => {
       'pk_sandbox_na',
     ]);
     expect([glb.received.length, na.received.length]).toEqual([1, 1]);
-  });
-
-  test('a reference that fails leaves the others intact', async () => {
-    const { data, errors } = await entities([
-      { ...TYPE, token: 'sandbox:android' },
-      { ...TYPE, token: 'not-a-token' },
-      { ...TYPE, token: 'sandbox:error:500' },
-      { ...TYPE, token: 'sandbox:ios', publicKey: 'pk_unknown' },
-      { ...TYPE, token: 42 },
-      { ...TYPE },
-      { ...TYPE, token: 'sandbox:ios', publicKey: 'pk_sandbox_disabled' },
-      { ...TYPE, token: 'sandbox:web', publicKey: 'pk_sandbox_eu' },
-      { ...TYPE, token: 'sandbox:ios' },
-    ]);
-    expect(data._entities.map((entity: { clientType: string } | null) => entity?.clientType)).toEqual([
-      'ANDROID',
-      ...Array(7).fill(undefined),
-      'IOS',
-    ]);
-    const codes = errors?.map(({ path, extensions }) => [path?.[1], extensions.code]);
-    expect(Object.fromEntries(codes ?? [])).toEqual({
-      1: 'DEVICE_TOKEN_REJECTED',
-      2: 'UPSTREAM_UNAVAILABLE',
-      3: 'BAD_USER_INPUT',
-      4: 'BAD_USER_INPUT',
-      5: 'BAD_USER_INPUT',
-      6: 'UPSTREAM_REJECTED',
-      7: 'UPSTREAM_UNAVAILABLE', // nothing listens in region EU, and no other region is tried
-    });
   });
 });

@@ -1,59 +1,13 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
-import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { DATA, startRecorded } from './support.ts';
 
-/** `deviceFingerprint` as a frontend sees it, against the sandbox, and how unusual responses are read. Section numbers are the
+/** Signals as a frontend filters them, and how unusual responses are read. `schema/fixtures/` has every field. Section numbers are the
  * fingerprint document's. */
 
 const app = await startInSandboxMode();
 afterAll(app.stop);
-
-const fingerprint = async (variables: Record<string, unknown>) => ask(app.graphqlUrl, FINGERPRINT_QUERY, variables);
-
-const UUID_V7 = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-
-describe('a judged device', () => {
-  test.each([
-    ['sandbox:android', 'ANDROID'],
-    ['sandbox:ios', 'IOS'],
-  ])('a judged %s is Mobile, with every field', async (token, clientType) => {
-    const { data, errors } = await fingerprint({ token });
-    expect(errors).toBeUndefined();
-    expect(data.deviceFingerprint).toEqual({
-      __typename: 'DeviceFingerprint',
-      publicKey: 'pk_sandbox_glb',
-      requestId: expect.stringMatching(new RegExp(`^req_${UUID_V7}$`)),
-      eventId: expect.stringMatching(new RegExp(`^evt_${UUID_V7}$`)),
-      version: '1.0',
-      clientType,
-      device: { id: expect.stringMatching(/./) },
-      deviceBasic: {
-        __typename: 'Mobile',
-        os: { name: expect.stringMatching(/./), version: expect.stringMatching(/./), additional: null },
-        architecture: expect.stringMatching(/./),
-        model: expect.stringMatching(/./),
-      },
-      ipInfo: { ip: expect.stringMatching(/./) },
-      signals: [],
-    });
-  });
-
-  test('sandbox:web is Web, with the further keys in `additional` (2.7)', async () => {
-    const { data } = await fingerprint({ token: 'sandbox:web' });
-    const { clientType, deviceBasic } = data.deviceFingerprint;
-    expect(clientType).toBe('WEB_H5');
-    expect(deviceBasic).toMatchObject({
-      __typename: 'Web',
-      browser: { name: expect.any(String), version: expect.any(String), major: expect.any(String) },
-      os: { name: expect.any(String), version: expect.any(String) },
-    });
-    const additional = [deviceBasic.browser, deviceBasic.device, deviceBasic.os].map((part) => part.additional);
-    expect(additional.filter((keys) => keys !== null).length).toBeGreaterThan(0);
-    for (const keys of additional) expect(keys).not.toEqual({});
-  });
-});
 
 describe('signals, by level and confidence', () => {
   const ALL = ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT', 'DEVICE_WITHOUT_SIM'];
