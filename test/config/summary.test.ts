@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { exposureOf, listenProblem, summaryOf } from '../../src/settings/summary.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { SLICES } from '../../src/slices.ts';
-import { listen } from '../support/loopback.ts';
 import { LIVE, parse, REST, SERVICE } from './support.ts';
 
 /** What a start says of its configuration. */
@@ -70,37 +69,26 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp | undefined]
 });
 
 describe('an address that cannot be listened on', () => {
-  async function errorOf(port: number, host = '127.0.0.1'): Promise<unknown> {
-    return once(createServer().listen(port, host), 'listening').catch((error: unknown) => error);
-  }
-
-  test('a port that is taken is reported by its variable', async () => {
-    const server = createServer();
-    const taken = await listen(server);
-    onTestFinished(() => void server.close());
-    const error = await errorOf(taken);
-    const others = { host: '127.0.0.1', port: 1, adminPort: 2 };
-    const isTaken = `expected a free port, but ${taken} is taken.`;
-    expect(listenProblem(error, { ...others, port: taken })).toBe(`PORT: ${isTaken}`);
-    expect(listenProblem(error, { ...others, adminPort: taken })).toBe(`ADMIN_PORT: ${isTaken}`);
-    const ofSandbox = `SANDBOX_PORT: expected three free ports from this one on, but ${taken} is taken.`;
-    expect(listenProblem(error, others)).toBe(ofSandbox);
-    expect(listenProblem(error, {})).toBe(ofSandbox);
+  const [port, host] = [80, '127.0.0.1'];
+  const sandbox = 'SANDBOX_PORT: expected three free ports from this one on, but 80 is taken.';
+  test.each<[string, Parameters<typeof listenProblem>[1], string]>([
+    ['EADDRINUSE', { host, port, adminPort: 2 }, 'PORT: expected a free port, but 80 is taken.'],
+    ['EADDRINUSE', { host, port: 1, adminPort: port }, 'ADMIN_PORT: expected a free port, but 80 is taken.'],
+    ['EADDRINUSE', { host, port: 1, adminPort: 2 }, sandbox],
+    ['EADDRINUSE', {}, sandbox],
+    ['EACCES', { host, port, adminPort: 2 }, 'PORT: expected a free port, but 80 needs a privilege.'],
+    ['EMFILE', { host, port, adminPort: 2 }, 'PORT: expected a free port, but 80 fails with EMFILE.'],
+  ])('a port is reported by its variable for %s at %j: %s', (code, address, sentence) => {
+    expect(listenProblem({ code, syscall: 'listen', port }, address)).toBe(sentence);
+    for (const other of [{ code, syscall: 'connect', port }, new Error(code), undefined])
+      expect(listenProblem(other, address)).toBeUndefined();
   });
 
   // No host has a name under `.invalid` (RFC 6761, section 6.4).
   test.each(['192.0.2.1', 'no-host.invalid'])('HOST=%s, which is not of this machine, is reported', async (host) => {
-    expect(listenProblem(await errorOf(4001, host), { host, port: 4001, adminPort: 2 })).toBe(
+    const error = await once(createServer().listen(4001, host), 'listening').catch((error: unknown) => error);
+    expect(listenProblem(error, { host, port: 4001, adminPort: 2 })).toBe(
       `HOST: expected an address of this machine, but got "${host}".`,
     );
-  });
-
-  test('a port that needs a privilege or fails for another reason is reported, and an error about no address is not', () => {
-    const address = { host: '127.0.0.1', port: 80, adminPort: 2 };
-    const error = (code: string, syscall = 'listen') => Object.assign(new Error(code), { code, syscall, port: 80 });
-    expect(listenProblem(error('EACCES'), address)).toBe('PORT: expected a free port, but 80 needs a privilege.');
-    expect(listenProblem(error('EMFILE'), address)).toBe('PORT: expected a free port, but 80 fails with EMFILE.');
-    for (const other of [error('EADDRNOTAVAIL', 'connect'), new Error('another'), undefined])
-      expect(listenProblem(other, address)).toBeUndefined();
   });
 });
