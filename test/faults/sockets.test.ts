@@ -16,7 +16,6 @@ import { NO_ANSWER } from './fault-table.ts';
 import {
   askTimed,
   CAPTCHA,
-  crowd,
   expectData,
   expectError,
   expectGood,
@@ -173,14 +172,4 @@ test('interim responses to calls and probes alike hide no rejection', async (con
   const { upstream, app } = await startBoth(context, good(CAPTCHA), 10_000, CHECKED);
   upstream.fail(afterInterim(answer(200, JSON.stringify(FAIL))));
   for (let call = 1; call <= 5; call += 1) expect(await verify(app)).toMatchObject({ __typename: 'CaptchaFailed' });
-});
-
-test('calls that end well keep as many sockets as were needed at once, until the app stops', async () => {
-  const { upstream, app } = await start(answer(200, FINGERPRINT.good, KEPT_OPEN));
-  for (let round = 0; round < 5; round += 1) await crowd(app, FINGERPRINT, 10);
-  expect(upstream.requests).toBe(50);
-  await expect.poll(() => upstream.open).toBeLessThanOrEqual(10);
-  expect(upstream.open).toBeGreaterThan(0);
-  await app.stop();
-  await expect.poll(() => upstream.open, SOONER).toBe(0);
 });
