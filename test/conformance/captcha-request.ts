@@ -74,20 +74,16 @@ const REQUIRED = [
 ] as const;
 
 /** Spoilt forms of a genuine gen_time: a service that reads past the flaw would let the challenge pass. */
-const NOT_DIGITS: readonly (readonly [id: string, name: string, spoil: (genTime: string) => string])[] = [
-  ['letter', 'a letter', (time) => `${time}a`],
-  ['minus', 'a minus sign', (time) => `-${time}`],
-  ['point', 'decimals', (time) => `${time}.0`],
-  ['exponent', 'an exponent', (time) => `${time}e0`],
-  ['hexadecimal', 'a hexadecimal prefix', (time) => `0x${Number(time).toString(16)}`],
-  ['leading-space', 'a space in front', (time) => ` ${time}`],
-  ['newline', 'a line break', (time) => `${time}\n`],
-  [
-    'full-width',
-    'full-width digits',
-    (time) => time.replace(/[0-9]/g, (digit) => '０１２３４５６７８９'.charAt(+digit)),
-  ],
-];
+const NOT_DIGITS: Readonly<Record<string, (genTime: string) => string>> = {
+  letter: (time) => `${time}a`,
+  minus: (time) => `-${time}`,
+  point: (time) => `${time}.0`,
+  exponent: (time) => `${time}e0`,
+  hexadecimal: (time) => `0x${Number(time).toString(16)}`,
+  'leading-space': (time) => ` ${time}`,
+  newline: (time) => `${time}\n`,
+  'full-width': (time) => time.replace(/[0-9]/g, (digit) => '０１２３４５６７８９'.charAt(+digit)),
+};
 
 const parameterAudits: readonly Audit[] = [
   ...REQUIRED.map(([name, code]) =>
@@ -102,8 +98,8 @@ const parameterAudits: readonly Audit[] = [
     if (Object(reply.body).status === 'error') expectException(reply);
     else expectFail(reply, 'illegal sign_token');
   }),
-  ...NOT_DIGITS.map(([id, name, spoil]) =>
-    onSolved(`CA-2.1-digits-${id}`, `gen_time with ${name} is illegal`, async (captcha, challenge) => {
+  ...Object.entries(NOT_DIGITS).map(([flaw, spoil]) =>
+    onSolved(`CA-2.1-digits-${flaw}`, `gen_time with the flaw "${flaw}" is illegal`, async (captcha, challenge) => {
       const gen_time = spoil(challenge.gen_time);
       expectException(await verify(captcha, { ...challenge, gen_time }), '-50005');
     }),

@@ -101,30 +101,22 @@ const exceptionAudits: readonly Audit[] = [
 
 /** Proof by signature (5). */
 
-function hmac(algorithm: string, message: string, key: string): string {
-  return createHmac(algorithm, key).update(message).digest('hex');
-}
-
 /** Signatures that are nearly right. */
-const WRONG_SIGNATURES: readonly (readonly [
-  id: string,
-  name: string,
-  of: (lot: string, account: CaptchaAccount) => string,
-])[] = [
-  ['upper-case', 'in upper-case hex', (lot, { captchaKey }) => sign(lot, captchaKey).toUpperCase()],
-  ['base64', 'in Base64', (lot, { captchaKey }) => Buffer.from(sign(lot, captchaKey), 'hex').toString('base64')],
-  ['truncated', 'cut short', (lot, { captchaKey }) => sign(lot, captchaKey).slice(0, -1)],
-  ['extended', 'with more behind it', (lot, { captchaKey }) => `${sign(lot, captchaKey)}0`],
-  ['spaced', 'with a space behind it', (lot, { captchaKey }) => `${sign(lot, captchaKey)} `],
-  ['other-key', 'under another key', (lot) => sign(lot, 'not the key')],
-  ['empty-key', 'under an empty key', (lot) => sign(lot, '')],
-  ['other-message', 'of another message', (lot, { captchaKey }) => sign(`${lot} `, captchaKey)],
-  ['sha1', 'by HMAC-SHA1', (lot, { captchaKey }) => hmac('sha1', lot, captchaKey)],
-  ['sha512', 'by HMAC-SHA512', (lot, { captchaKey }) => hmac('sha512', lot, captchaKey)],
-];
+const WRONG_SIGNATURES: Readonly<Record<string, (lot: string, account: CaptchaAccount) => string>> = {
+  'upper-case': (lot, { captchaKey }) => sign(lot, captchaKey).toUpperCase(),
+  base64: (lot, { captchaKey }) => Buffer.from(sign(lot, captchaKey), 'hex').toString('base64'),
+  truncated: (lot, { captchaKey }) => sign(lot, captchaKey).slice(0, -1),
+  extended: (lot, { captchaKey }) => `${sign(lot, captchaKey)}0`,
+  spaced: (lot, { captchaKey }) => `${sign(lot, captchaKey)} `,
+  'other-key': (lot) => sign(lot, 'not the key'),
+  'empty-key': (lot) => sign(lot, ''),
+  'other-message': (lot, { captchaKey }) => sign(`${lot} `, captchaKey),
+  sha1: (lot, { captchaKey }) => createHmac('sha1', captchaKey).update(lot).digest('hex'),
+  sha512: (lot, { captchaKey }) => createHmac('sha512', captchaKey).update(lot).digest('hex'),
+};
 
-const signatureAudits: readonly Audit[] = WRONG_SIGNATURES.map(([id, name, signatureOf]) =>
-  onSolved(`CA-5-${id}`, `a signature ${name} is illegal`, async (captcha, challenge) => {
+const signatureAudits: readonly Audit[] = Object.entries(WRONG_SIGNATURES).map(([flaw, signatureOf]) =>
+  onSolved(`CA-5-${flaw}`, `a signature with the flaw "${flaw}" is illegal`, async (captcha, challenge) => {
     const parameters = parametersOf(captcha, challenge);
     const sign_token = signatureOf(parameters.lot_number, captcha);
     expectFail(await submit(captcha, { ...parameters, sign_token }), 'illegal sign_token', parameters.lot_number);

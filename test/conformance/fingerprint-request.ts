@@ -96,81 +96,35 @@ const bodyAudits: readonly Audit[] = [
   }),
 ];
 
-/** RFC 3339 date-times with an offset (fingerprint document, 2.1), and texts that are near misses. Name, then text. */
-
-type Row = readonly [name: string, text: string];
-
-export const VALID_TIMES: readonly Row[] = [
-  ['utc', '2025-06-01T12:00:00Z'],
-  ['offset-east', '2025-06-01T12:00:00+08:00'],
-  ['offset-west', '2025-06-01T12:00:00-05:30'],
-  ['offset-unknown', '2025-06-01T12:00:00-00:00'],
-  ['offset-widest', '2025-06-01T12:00:00+23:59'],
-  ['tenths', '2025-06-01T12:00:00.5Z'],
-  ['nanoseconds', '2025-06-01T12:00:00.123456789Z'],
-  ['twelve-decimals', '2025-06-01T12:00:00.123456789012+02:00'],
-  ['lower-case', '2025-06-01t12:00:00z'],
-  ['first-second', '2025-01-01T00:00:00Z'],
-  ['last-second', '2025-12-31T23:59:59Z'],
-  ['leap-day', '2024-02-29T12:00:00Z'],
-  ['leap-day-2000', '2000-02-29T12:00:00Z'],
-  ['year-zero', '0000-01-01T00:00:00Z'],
-  // The examples of RFC 3339, 5.8
-  ['rfc-1', '1985-04-12T23:20:50.52Z'],
-  ['rfc-2', '1996-12-19T16:39:57-08:00'],
-  ['rfc-leap-second', '1990-12-31T23:59:60Z'],
-  ['rfc-leap-second-west', '1990-12-31T15:59:60-08:00'],
-  ['rfc-odd-offset', '1937-01-01T12:00:27.87+00:20'],
+/** RFC 3339 date-times with an offset (fingerprint document, 2.1), and texts that are near misses. */
+export const VALID_TIMES: readonly string[] = [
+  ...['2025-06-01T12:00:00Z', '2025-06-01T12:00:00+08:00', '2025-06-01T12:00:00-05:30', '2025-06-01T12:00:00-00:00'],
+  ...['2025-06-01T12:00:00+23:59', '2025-06-01T12:00:00.5Z', '2025-06-01T12:00:00.123456789Z', '2025-06-01t12:00:00z'],
+  ...['2025-06-01T12:00:00.123456789012+02:00', '2025-01-01T00:00:00Z', '2025-12-31T23:59:59Z', '0000-01-01T00:00:00Z'],
+  // Leap days, and the examples of RFC 3339, 5.8
+  ...['2024-02-29T12:00:00Z', '2000-02-29T12:00:00Z', '1985-04-12T23:20:50.52Z', '1996-12-19T16:39:57-08:00'],
+  ...['1990-12-31T23:59:60Z', '1990-12-31T15:59:60-08:00', '1937-01-01T12:00:27.87+00:20'],
 ];
 
-export const INVALID_TIMES: readonly Row[] = [
-  ['empty', ''],
-  ['words', 'yesterday'],
-  ['unix-seconds', '1748779200'],
-  ['http-date', 'Sun, 01 Jun 2025 12:00:00 GMT'],
-  ['no-offset', '2025-06-01T12:00:00'],
-  ['date-only', '2025-06-01'],
-  ['time-only', '12:00:00Z'],
-  ['no-seconds', '2025-06-01T12:00Z'],
-  ['basic-format', '20250601T120000Z'],
-  ['week-date', '2025-W22-7T12:00:00Z'],
-  ['ordinal-date', '2025-152T12:00:00Z'],
-  ['short-month', '2025-6-01T12:00:00Z'],
-  ['short-year', '25-06-01T12:00:00Z'],
-  ['long-year', '+12025-06-01T12:00:00Z'],
-  ['month-0', '2025-00-01T12:00:00Z'],
-  ['month-13', '2025-13-01T12:00:00Z'],
-  ['day-0', '2025-06-00T12:00:00Z'],
-  ['june-31', '2025-06-31T12:00:00Z'],
-  ['february-30', '2024-02-30T12:00:00Z'],
-  ['no-leap-year', '2025-02-29T12:00:00Z'],
-  ['no-leap-1900', '1900-02-29T12:00:00Z'],
-  ['hour-24', '2025-06-01T24:00:00Z'],
-  ['minute-60', '2025-06-01T12:60:00Z'],
-  ['second-61', '2025-06-01T23:59:61Z'],
-  ['leap-second-at-noon', '2025-06-30T12:00:60Z'],
-  ['offset-no-colon', '2025-06-01T12:00:00+0800'],
-  ['offset-hours-only', '2025-06-01T12:00:00+08'],
-  ['offset-24', '2025-06-01T12:00:00+24:00'],
-  ['offset-minute-60', '2025-06-01T12:00:00+08:60'],
-  ['offset-twice', '2025-06-01T12:00:00Z+08:00'],
-  ['zone-name', '2025-06-01T12:00:00 Europe/Berlin'],
-  ['empty-fraction', '2025-06-01T12:00:00.Z'],
-  ['comma-fraction', '2025-06-01T12:00:00,5Z'],
-  ['underscore', '2025-06-01_12:00:00Z'],
-  ['leading-space', ' 2025-06-01T12:00:00Z'],
-  ['trailing-space', '2025-06-01T12:00:00Z '],
-  ['trailing-newline', '2025-06-01T12:00:00Z\n'],
-  ['full-width-digits', '２０２５-06-01T12:00:00Z'],
+export const INVALID_TIMES: readonly string[] = [
+  ...['', 'yesterday', '1748779200', 'Sun, 01 Jun 2025 12:00:00 GMT', '2025-06-01T12:00:00', '2025-06-01', '12:00:00Z'],
+  ...['2025-06-01T12:00Z', '20250601T120000Z', '2025-W22-7T12:00:00Z', '2025-152T12:00:00Z', '2025-6-01T12:00:00Z'],
+  ...['25-06-01T12:00:00Z', '+12025-06-01T12:00:00Z', '2025-00-01T12:00:00Z', '2025-13-01T12:00:00Z'],
+  ...['2025-06-00T12:00:00Z', '2025-06-31T12:00:00Z', '2024-02-30T12:00:00Z', '2025-02-29T12:00:00Z'],
+  ...['1900-02-29T12:00:00Z', '2025-06-01T24:00:00Z', '2025-06-01T12:60:00Z', '2025-06-01T23:59:61Z'],
+  ...['2025-06-30T12:00:60Z', '2025-06-01T12:00:00+0800', '2025-06-01T12:00:00+08', '2025-06-01T12:00:00+24:00'],
+  ...['2025-06-01T12:00:00+08:60', '2025-06-01T12:00:00Z+08:00', '2025-06-01T12:00:00 Europe/Berlin'],
+  ...['2025-06-01T12:00:00.Z', '2025-06-01T12:00:00,5Z', '2025-06-01_12:00:00Z', ' 2025-06-01T12:00:00Z'],
+  ...['2025-06-01T12:00:00Z ', '2025-06-01T12:00:00Z\n', '２０２５-06-01T12:00:00Z'],
 ];
 
 const timeAudits: readonly Audit[] = [
-  takes('FP-2.1-time', 'event_time is RFC 3339', ...VALID_TIMES.map(([, event_time]) => ({ event_time }))),
+  takes('FP-2.1-time', 'event_time is RFC 3339', ...VALID_TIMES.map((event_time) => ({ event_time }))),
   refuses(
     'FP-2.1-no-time',
     'an event_time in another form is refused',
     'event_time',
-    ...INVALID_TIMES.map(([, event_time]) => ({ event_time })),
+    ...INVALID_TIMES.map((event_time) => ({ event_time })),
   ),
 ];
 
