@@ -15,7 +15,6 @@ export type Graph = Awaited<ReturnType<typeof startGraph>>;
 
 export async function startGraph() {
   const supergraph = await startTestSupergraph({
-    hasRegions: true,
     // The default, which every router has to outwait.
     fingerprintTimeoutMs: 3_000,
     trustedHeaders: {
@@ -59,7 +58,7 @@ export async function startGraph() {
   return {
     ...supergraph,
     /** Two replicas of our subgraph, without a relay. Each fails its readiness for 2 s before it stops, as by default. */
-    startReplicas: () => startReplicas(2, () => supergraph.startSubgraph({ shutdownGraceMs: 2_000 })),
+    startReplicas: () => startReplicas(() => supergraph.startSubgraph({ shutdownGraceMs: 2_000 })),
     way,
     secret: SECRETS['device-trust'],
     supergraphSdl: throughRelays(supergraph.supergraphSdl),

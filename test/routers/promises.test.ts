@@ -56,16 +56,6 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
 
   describeIdentity({ ...{ graph, column, row, send, raw, analyst, customer }, router: () => router });
 
-  row('a page that was loaded in an emptied region is answered by the services of that region', async () => {
-    const judge =
-      'query ($t: String!) { deviceFingerprint(token: $t, publicKey: "pk_sandbox_eu") { ... on DeviceFingerprint { publicKey } } }';
-    const verify =
-      'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { ... on CaptchaFailed { reason } } }';
-    const input = { ...CAPTCHA, captchaId: 'c'.repeat(32), lotNumber: 'sandbox:fail:of EU' };
-    expect((await send(judge, T)).data.deviceFingerprint).toEqual({ publicKey: 'pk_sandbox_eu' });
-    expect((await send(verify, { input })).data.validateCaptcha).toEqual({ reason: 'of EU' });
-  });
-
   row('a connection that breaks is tried once, and its error shows no address', async () => {
     graph.way.isBroken = true;
     const { text } = await send(JUDGE, T, analyst);

@@ -1,9 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../support/loopback.ts';
-import { freePort } from '../support/ports.ts';
 
-/** Replicas of our subgraph behind a service that spreads connections, as that of Kubernetes does. */
+/** Two replicas of our subgraph behind a service that spreads connections, as that of Kubernetes does. */
 
 /** A subgraph that runs, in this process or in another one. */
 interface Subgraph {
@@ -15,13 +14,17 @@ interface Subgraph {
 const PROBE_INTERVAL_MS = 100;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Passes each connection on to a port of this machine, and closes it if there is none. */
-async function startRelay(pickPort: () => number | undefined) {
+/** @param start starts one replica */
+export async function startReplicas(start: () => Promise<Subgraph>) {
+  const replicas = [await start(), await start()].map((app) => ({ app, isReady: true }));
   const open = new Set<Socket>();
+  let turn = 0;
   const server = createServer((client) => {
-    const target = pickPort();
+    const ready = replicas.filter(({ isReady }) => isReady);
+    turn += 1;
+    const target = ready[turn % ready.length]?.app.url;
     if (target === undefined) return void client.destroy();
-    const own = connect(target, '127.0.0.1');
+    const own = connect(Number(new URL(target).port), '127.0.0.1');
     for (const socket of [client, own]) {
       open.add(socket);
       socket
@@ -33,26 +36,6 @@ async function startRelay(pickPort: () => number | undefined) {
         });
     }
     client.pipe(own).pipe(client);
-  });
-  return {
-    port: await listen(server, await freePort()),
-    stop: () => {
-      for (const socket of open) socket.destroy();
-      server.close();
-    },
-  };
-}
-
-/** @param start starts one replica */
-export async function startReplicas(count: number, start: () => Promise<Subgraph>) {
-  const replicas: { app: Subgraph; isReady: boolean }[] = [];
-  for (let n = 0; n < count; n += 1) replicas.push({ app: await start(), isReady: true });
-  let turn = 0;
-  const relay = await startRelay(() => {
-    const ready = replicas.filter(({ isReady }) => isReady);
-    turn += 1;
-    const url = ready[turn % ready.length]?.app.url;
-    return url === undefined ? undefined : Number(new URL(url).port);
   });
   let isOver = false;
   const follow = async (replica: (typeof replicas)[number]) => {
@@ -66,7 +49,7 @@ export async function startReplicas(count: number, start: () => Promise<Subgraph
   };
   for (const replica of replicas) void follow(replica);
   return {
-    url: `http://127.0.0.1:${relay.port}/graphql`,
+    url: `http://127.0.0.1:${await listen(server)}/graphql`,
     /** Stops one replica after the other, and starts another one in its place. The service follows `/readyz`. */
     restart: async () => {
       for (const replica of replicas) {
@@ -79,7 +62,8 @@ export async function startReplicas(count: number, start: () => Promise<Subgraph
     },
     stop: async () => {
       isOver = true;
-      relay.stop();
+      for (const socket of open) socket.destroy();
+      server.close();
       await Promise.all(replicas.map(({ app }) => app.stop()));
     },
   };

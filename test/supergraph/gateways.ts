@@ -51,7 +51,7 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
           ? gatewayConfig.propagateHeaders.fromClientToSubgraphs(propagation)
           : headersFor(secrets, propagation.subgraphName, identify(headersOf(propagation.request))),
     },
-    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify, explorer), signedIn(identify)],
+    plugins: () => [...gatewayConfig.plugins(), signedInOnly(identify, explorer), signedIn(identify)],
     landingPage: false,
     graphiql: false,
   });
@@ -76,36 +76,26 @@ function signedIn(identify: Identify): GatewayPlugin {
 }
 
 /**
- * Answers questions only to somebody who is signed in, and only if they are sent as JSON by POST. A page of any origin can send
- * a GET or a form without a preflight, which would make events, and a form even orders.
+ * Answers questions only to somebody who is signed in. The delivered configuration refuses what a page of any origin can send.
  *
  * @param explorer answers a browser that is opened at one of its paths
  */
-function questionsOnly(identify: Identify, explorer?: Explorer): GatewayPlugin {
+function signedInOnly(identify: Identify, explorer?: Explorer): GatewayPlugin {
   return {
-    async onRequest({ request, url, fetchAPI, endResponse }) {
-      const { method, headers } = request;
+    async onRequest({ request: { method, headers }, url, fetchAPI, endResponse }) {
       const render = method === 'GET' && headers.get('accept')?.includes('text/html') && explorer?.get(url.pathname);
       // The pages hold sessions, so no name may lead here that can be of another site.
       if (render && url.hostname === '127.0.0.1') {
         const page = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
         return endResponse(new fetchAPI.Response(await render(), { headers: page }));
       }
-      const refuse = (status: number, code: string, message: string) => {
-        const error = { message, extensions: { code, retryable: false } };
-        endResponse(fetchAPI.Response.json({ errors: [error] }, { status }));
-      };
       // A preflight asks nothing.
-      if (method === 'OPTIONS') return;
-      if (method !== 'POST') refuse(405, 'BAD_REQUEST', 'Send questions by POST.');
-      else if (!identify(headersOf(request))) refuse(401, 'UNAUTHENTICATED', 'Sign in to ask.');
-      else if (!JSON_BODY.test(headers.get('content-type') ?? ''))
-        refuse(415, 'BAD_REQUEST', 'Send questions as JSON.');
+      if (method === 'OPTIONS' || identify(headersOf({ headers }))) return;
+      const errors = [{ message: 'Sign in to ask.', extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
+      endResponse(fetchAPI.Response.json({ errors }, { status: 401 }));
     },
   };
 }
-
-const JSON_BODY = /^application\/json *(;|$)/i;
 
 function headersOf({ headers }: { readonly headers: Headers }): HeaderOf {
   return (name) => headers.get(name) ?? undefined;

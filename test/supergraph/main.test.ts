@@ -61,10 +61,10 @@ test('an engineer opens the whole graph in Apollo Sandbox and in GraphiQL, and e
     expect(await post(sandbox, body, inSandbox)).toMatchObject(expected);
   }
   expect(graceOnly).toMatch(/^Bearer /);
-  // Only a browser that was led here by the address gets a page, and nobody an answer by GET.
-  expect((await request(sandbox)).status).toBe(405);
+  // Only a browser that was led here by the address gets a page, and nobody an answer without a session.
+  expect((await request(sandbox)).status).toBe(401);
   const byName = sandbox.replace('127.0.0.1', 'localhost');
-  expect((await open(byName)).status).toBe(405);
+  expect((await open(byName)).status).toBe(401);
 });
 
 test.each<[string, boolean]>([

@@ -32,11 +32,8 @@ export interface Sessions {
   readonly identify: Identify;
 }
 
-/** How long a session lasts, in ms: a working day. */
-const SESSION_MS = 8 * 3_600_000;
-
 export function createSessions(): Sessions {
-  const people = new LRUCache<string, Person>({ max: 1_000, ttl: SESSION_MS });
+  const people = new LRUCache<string, Person>({ max: 1_000 });
   return {
     signIn: (name) => {
       const person = Object.hasOwn(STAFF, name) ? STAFF[name] : undefined;

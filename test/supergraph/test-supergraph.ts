@@ -42,8 +42,6 @@ interface Options {
   /** The database of the order subgraph; by default it is kept in this process. */
   readonly ordersFile?: string;
   readonly sealingKeys?: Config['sealingKeys'] | undefined;
-  /** Each region has its own services; otherwise the test controls those of all. */
-  readonly hasRegions?: boolean;
   /** The deadline of `deviceFingerprint`, in ms; by default none that a test reaches. */
   readonly fingerprintTimeoutMs?: number;
 }
@@ -56,7 +54,6 @@ export async function startTestSupergraph(options: Options = {}) {
     trustedHeaders = TRUSTED_HEADERS,
     ordersFile = ':memory:',
     sealingKeys = SEALING_KEYS,
-    hasRegions = false,
     fingerprintTimeoutMs = DEFAULTS.fingerprintTimeoutMs,
   } = options;
   const outage = { all: false, captcha: false, widget: false };
@@ -85,7 +82,7 @@ export async function startTestSupergraph(options: Options = {}) {
   const { url, received: asked } = upstream;
   const signer = await createSigner();
   const startSubgraph = (overrides: Partial<Config> = {}) =>
-    startInLiveMode(hasRegions ? { ...sandbox.urls, GLB: url } : url, {
+    startInLiveMode(url, {
       attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
       routerSecrets: [SECRETS['device-trust']],

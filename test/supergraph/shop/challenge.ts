@@ -34,7 +34,7 @@ export async function solveChallenge(checkoutId: string, onUnavailable: () => vo
 /** The person has closed the captcha. */
 export class CaptchaCancelled extends Error {}
 
-/** The sandbox issues a challenge that is solved already. The page's own server passes this on, so that its policy names no other host. */
+/** The sandbox issues a challenge that is solved already. The page's own server passes this on. */
 async function loadChallenge(): Promise<ValidateCaptchaInput> {
   const signal = AbortSignal.timeout(LOADING_TIMEOUT_MS);
   const response = await fetch('/sandbox/challenges', { method: 'POST', signal });

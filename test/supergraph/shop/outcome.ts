@@ -1,4 +1,3 @@
-import { CombinedGraphQLErrors, type ErrorLike } from '@apollo/client';
 import type { Checkout } from './checkout.ts';
 import type { OrderRefusalCode } from './generated/graphql.ts';
 
@@ -40,11 +39,9 @@ export function outcomeOf({ verified, placed }: Checkout): Outcome {
     case 'ChallengeRequired':
       // With the proof that was just made: it is spent, too old or not the one.
       return nothingOrdered('The check that you are a person no longer counts. Please try again.');
-    default: {
+    default:
       if (!placed) return nothingOrdered(captchaFailure(verified));
-      const advice = isRetryable(placed.error) === false ? 'Please ask us' : 'Please try again in a moment';
-      return unconfirmed(`Something on our side is not working. ${advice}`);
-    }
+      return unconfirmed('Something on our side is not working. Please try again in a moment');
   }
 }
 
@@ -62,9 +59,9 @@ function captchaFailure(verified: Checkout['verified']): string {
   const verdict = verified?.data?.validateCaptcha;
   const category = verdict?.__typename === 'CaptchaFailed' ? verdict.category : undefined;
   if (category === 'PASS_TOKEN_EXPIRED') return 'The check took too long. Please try again.';
-  const isOurs = verdict
-    ? category === 'ILLEGAL_SIGN_TOKEN' || (verdict.__typename === 'CaptchaIndeterminate' && verdict.cause !== 'CLIENT')
-    : isRetryable(verified?.error) !== false;
+  const isOurs =
+    category === 'ILLEGAL_SIGN_TOKEN' ||
+    (verdict?.__typename === 'CaptchaIndeterminate' ? verdict.cause !== 'CLIENT' : !verdict);
   return isOurs
     ? 'We cannot check at the moment that you are a person. That is our fault. Please try again in a minute.'
     : 'The check did not work. Please try again.';
@@ -81,11 +78,6 @@ function unconfirmed(advice: string): Outcome {
     title: 'Your order is not confirmed.',
     text: `${advice}: the same order is never placed twice.`,
   };
-}
-
-/** What the graph says about trying the same again; undefined if nothing that it wrote arrived. */
-function isRetryable(error: ErrorLike | undefined): unknown {
-  return CombinedGraphQLErrors.is(error) ? error.errors[0]?.extensions?.['retryable'] : undefined;
 }
 
 const FORMAT = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'EUR' });
