@@ -25,9 +25,7 @@ const failureAudits: readonly Audit[] = reasons.map(({ reason }) =>
     `CA-7.1-${reason.replaceAll(' ', '-')}`,
     `a verification fails for "${reason}"`,
     ['captcha', 'failingLotNumber'],
-    async ({ captcha, failingLotNumber }) => {
-      expectFail(await verify(captcha, unsolved(failingLotNumber(reason))), reason);
-    },
+    async (target) => expectFail(await verify(target.captcha, unsolved(target.failingLotNumber(reason))), reason),
   ),
 );
 
@@ -56,47 +54,27 @@ const exceptionAudits: readonly Audit[] = [
     const unknown = { ...captcha, captchaId: '0123456789abcdef'.repeat(2) };
     expectException(await verify(unknown, unsolved('0'.repeat(32))), '-50103');
   }),
-  audit(
-    'CA-7.2-deleted-id',
-    'a captcha id that was deleted is an exception',
-    ['deletedCaptcha'],
-    async ({ deletedCaptcha }) => {
-      expectException(await verify(deletedCaptcha, unsolved('0'.repeat(32))), '-50104');
-    },
-  ),
-  audit(
-    'CA-7.2-paused-id',
-    'a captcha id that is paused is an exception',
-    ['pausedCaptcha'],
-    async ({ pausedCaptcha }) => {
-      expectException(await verify(pausedCaptcha, unsolved('0'.repeat(32))), '-50105');
-    },
-  ),
+  audit('CA-7.2-deleted-id', 'a captcha id that was deleted is an exception', ['deletedCaptcha'], async (target) => {
+    expectException(await verify(target.deletedCaptcha, unsolved('0'.repeat(32))), '-50104');
+  }),
+  audit('CA-7.2-paused-id', 'a captcha id that is paused is an exception', ['pausedCaptcha'], async (target) => {
+    expectException(await verify(target.pausedCaptcha, unsolved('0'.repeat(32))), '-50105');
+  }),
   // So a probe that gets one knows that everybody does.
-  audit(
-    'CA-7.2-id-alone',
-    'a value of a client raises no exception about the captcha id',
-    ['captcha'],
-    async (target) => {
-      for (const value of ['', '0', '0'.repeat(32), `&captcha_id=${'f'.repeat(32)}`, 'é', '9'.repeat(10_000)]) {
-        const challenge = { lot_number: value, captcha_output: value, pass_token: value, gen_time: value };
-        for (const spoiled of [challenge, { ...challenge, gen_time: '1748779200' }]) {
-          const reply = await verify(target.captcha, spoiled);
-          expectNoPass(reply);
-          expect(`${Object(reply.body).code}`).not.toMatch(/^-501/);
-        }
+  audit('CA-7.2-id-alone', 'no value of a client raises an exception about the id', ['captcha'], async (target) => {
+    for (const value of ['', '0', '0'.repeat(32), `&captcha_id=${'f'.repeat(32)}`, 'é', '9'.repeat(10_000)]) {
+      const challenge = { lot_number: value, captcha_output: value, pass_token: value, gen_time: value };
+      for (const spoiled of [challenge, { ...challenge, gen_time: '1748779200' }]) {
+        const reply = await verify(target.captcha, spoiled);
+        expectNoPass(reply);
+        expect(`${Object(reply.body).code}`).not.toMatch(/^-501/);
       }
-    },
-  ),
-  audit(
-    'CA-7.2-elsewhere',
-    'a challenge never passes in another region',
-    acrossRegions,
-    async ({ captchas, solve }) => {
-      for (const { home, node } of REGION_PAIRS)
-        expectNoPass(await verify(captchas[node], await solve(captchas[home])));
-    },
-  ),
+    }
+  }),
+  audit('CA-7.2-elsewhere', 'a challenge never passes in another region', acrossRegions, async (target) => {
+    for (const { home, node } of REGION_PAIRS)
+      expectNoPass(await verify(target.captchas[node], await target.solve(target.captchas[home])));
+  }),
 ];
 
 /** Proof by signature (5). */

@@ -13,17 +13,12 @@ const regionAudits: readonly Audit[] = [
       expectSuccess(await query(target.applications[region], { device_token: target.token }));
     }),
   ),
-  audit(
-    'FP-4-elsewhere',
-    'an application is not found in another region',
-    acrossRegions,
-    async ({ applications, token }) => {
-      for (const { home, node } of REGION_PAIRS) {
-        const astray: Application = { ...applications[home], url: applications[node].url };
-        expectError(await query(astray, { device_token: token }), 'integration_not_found');
-      }
-    },
-  ),
+  audit('FP-4-elsewhere', 'an application is not found in another region', acrossRegions, async (target) => {
+    for (const { home, node } of REGION_PAIRS) {
+      const astray: Application = { ...target.applications[home], url: target.applications[node].url };
+      expectError(await query(astray, { device_token: target.token }), 'integration_not_found');
+    }
+  }),
 ];
 
 /** The key with its first character percent-encoded: the same key to a reader of URLs. */
@@ -111,17 +106,12 @@ const authenticationAudits: readonly Audit[] = [
   unauthorized('FP-5-public-key', 'a query with the public key as the secret', ({ publicKey }) => [
     `Bearer ${publicKey}`,
   ]),
-  audit(
-    'FP-5-other-secret',
-    'a query with the secret of another application is unauthorized',
-    acrossRegions,
-    async ({ applications, token }) => {
-      for (const { home, node } of REGION_PAIRS) {
-        const mixed = { ...applications[home], secret: applications[node].secret };
-        expectError(await query(mixed, { device_token: token }), 'invalid_bearer_token');
-      }
-    },
-  ),
+  audit('FP-5-other-secret', 'the secret of another application is unauthorized', acrossRegions, async (target) => {
+    for (const { home, node } of REGION_PAIRS) {
+      const mixed = { ...target.applications[home], secret: target.applications[node].secret };
+      expectError(await query(mixed, { device_token: target.token }), 'invalid_bearer_token');
+    }
+  }),
   audit('FP-5-disabled', 'a disabled application is forbidden', ['disabledApplication', 'token'], async (target) => {
     expectError(await query(target.disabledApplication, { device_token: target.token }), 'forbidden');
   }),
@@ -152,22 +142,12 @@ const authenticationAudits: readonly Audit[] = [
 const INVALID_TOKEN = 'conformance-not-a-token';
 
 const errorAudits: readonly Audit[] = [
-  audit(
-    'FP-7-400-token',
-    'status 400: an invalid device_token is a value_error',
-    ['application'],
-    async ({ application }) => {
-      expectError(await query(application, { device_token: INVALID_TOKEN }), 'invalid_token');
-    },
-  ),
-  audit(
-    'FP-7-500',
-    'status 500: the service fails',
-    ['application', 'brokenToken'],
-    async ({ application, brokenToken }) => {
-      expectError(await query(application, { device_token: brokenToken }), 'internal_server_error');
-    },
-  ),
+  audit('FP-7-400-token', 'status 400: an invalid device_token is a value_error', ['application'], async (target) => {
+    expectError(await query(target.application, { device_token: INVALID_TOKEN }), 'invalid_token');
+  }),
+  audit('FP-7-500', 'status 500: the service fails', ['application', 'brokenToken'], async (target) => {
+    expectError(await query(target.application, { device_token: target.brokenToken }), 'internal_server_error');
+  }),
 ];
 
 export const accessAudits: readonly Audit[] = [...regionAudits, ...pathAudits, ...authenticationAudits, ...errorAudits];

@@ -81,14 +81,9 @@ const bodyAudits: readonly Audit[] = [
     'event_time',
     ...NOT_STRINGS.map((value) => ({ event_time: value })),
   ),
-  audit(
-    'FP-2.1-body-type',
-    'a body that is JSON, but no object, is refused',
-    ['application'],
-    async ({ application }) => {
-      for (const body of NOT_OBJECTS) expectFieldErrors(await query(application, body));
-    },
-  ),
+  audit('FP-2.1-body-type', 'a body that is JSON, but no object, is refused', ['application'], async (target) => {
+    for (const body of NOT_OBJECTS) expectFieldErrors(await query(target.application, body));
+  }),
   audit('FP-2.1-body-syntax', 'a body that is not JSON is refused', ['application'], async ({ application }) => {
     for (const body of ['', '{', '{"device_token":"x",}', 'device_token=x']) {
       expectFieldErrors(await queryText(application, body));

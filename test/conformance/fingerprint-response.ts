@@ -35,30 +35,17 @@ const idAudits: readonly Audit[] = [
 
 const MOBILE = { os: expect.any(String), pla: expect.any(String), mod: expect.any(String), osv: expect.any(String) };
 
-const deviceAudits: readonly Audit[] = [
-  audit(
-    'FP-2.7-android',
-    'a device of Android has exactly four strings',
-    ['application', 'androidToken'],
-    async (target) => {
-      const { detail } = await queryData(target.application, target.androidToken);
-      expect(detail).toMatchObject({ client_type: 'Android', device_basic: MOBILE });
-    },
-  ),
-  audit('FP-2.7-ios', 'a device of iOS has exactly four strings', ['application', 'iosToken'], async (target) => {
-    const { detail } = await queryData(target.application, target.iosToken);
-    expect(detail).toMatchObject({ client_type: 'iOS', device_basic: MOBILE });
+const DEVICES = [
+  ['android', 'androidToken', 'Android', MOBILE],
+  ['ios', 'iosToken', 'iOS', MOBILE],
+  ['web', 'webToken', 'Web/H5', { browser: expect.any(Object) }],
+] as const;
+const deviceAudits: readonly Audit[] = DEVICES.map(([id, token, client_type, device_basic]) =>
+  audit(`FP-2.7-${id}`, `a device of ${client_type} has its parts`, ['application', token], async (target) => {
+    const { detail } = await queryData(target.application, target[token]);
+    expect(detail).toMatchObject({ client_type, device_basic });
   }),
-  audit(
-    'FP-2.7-web',
-    'a device of Web/H5 has exactly three objects, open inside',
-    ['application', 'webToken'],
-    async (target) => {
-      const { detail } = await queryData(target.application, target.webToken);
-      expect(detail).toMatchObject({ client_type: 'Web/H5', device_basic: { browser: expect.any(Object) } });
-    },
-  ),
-];
+);
 
 /** The order of the hits is not shown. */
 const signalAudits: readonly Audit[] = [
