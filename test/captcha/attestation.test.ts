@@ -115,11 +115,6 @@ describe('a request is refused before the verification', () => {
     );
     expect(refused).toEqual([reason]);
   });
-
-  test('a request without an audience and an action is not refused', () => {
-    expect(issuerWith().check({ ...INPUT, audience: null, action: null }, undefined)).toBeUndefined();
-    expect(refused).toEqual([]);
-  });
 });
 
 test.each<[string, CaptchaVerdict, string | undefined]>([

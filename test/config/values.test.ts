@@ -161,14 +161,11 @@ describe('secrets of ours', () => {
     ]);
   });
 
-  test.each([
-    ['too short', CANARY],
-    ['too long', LONG.repeat(20)],
-    ['in several words', `${LONG} ${LONG}`],
-  ])('LOG_HASH_KEY that is %s', (_what, LOG_HASH_KEY) => {
-    expect(problemsOf({ ...LIVE, LOG_HASH_KEY })).toEqual([
-      'LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a wrong value.',
-    ]);
+  test('LOG_HASH_KEY that is too short, too long or of several words', () => {
+    for (const LOG_HASH_KEY of [CANARY, LONG.repeat(20), `${LONG} ${LONG}`])
+      expect(problemsOf({ ...LIVE, LOG_HASH_KEY })).toEqual([
+        'LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a wrong value.',
+      ]);
   });
 });
 
