@@ -1,6 +1,6 @@
 import * as apollo from '@apollo/composition';
 import * as guild from '@theguild/federation-composition';
-import { buildSchema, type DocumentNode, Kind, visit } from 'graphql';
+import { buildSchema, type DocumentNode, parse, print } from 'graphql';
 import { type Composer, describeComposer } from './composer-promises.ts';
 
 /** The composers that the example uses; `test/on-demand/` has Cosmo's. */
@@ -33,23 +33,12 @@ const COMPOSERS: Readonly<Record<string, Composer>> = {
 
 for (const [name, composer] of Object.entries(COMPOSERS)) describeComposer(name, composer);
 
-/** Writes `@inaccessible` beside each of these tags, and imports it where `@tag` is imported and it is not. */
+/** Writes `@inaccessible` beside what has one of these tags, and imports it. */
 function hide(document: DocumentNode, tags: readonly string[]): DocumentNode {
-  const inaccessible = { kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: 'inaccessible' } } as const;
-  return visit(document, {
-    ListValue: (node) => {
-      const imported = node.values.flatMap((value) => (value.kind === Kind.STRING ? [value.value] : []));
-      if (!imported.includes('@tag') || imported.includes('@inaccessible')) return undefined;
-      return { ...node, values: [...node.values, { kind: Kind.STRING, value: '@inaccessible' } as const] };
-    },
-    enter(node) {
-      const isTagged =
-        'directives' in node &&
-        node.directives?.some(
-          ({ name, arguments: [given] = [] }) =>
-            name.value === 'tag' && given?.value.kind === Kind.STRING && tags.includes(given.value.value),
-        );
-      return isTagged ? { ...node, directives: [...(node.directives ?? []), inaccessible] } : undefined;
-    },
-  });
+  const tagged = new RegExp(`@tag\\(name: "(${tags.join('|')})"\\)`);
+  const text = print(document).replace(/( @tag\(name: "[\w-]+"\))+/g, (all) =>
+    tagged.test(all) ? `${all} @inaccessible` : all,
+  );
+  const isImported = /import: \[[^\]]*"@inaccessible"/.test(text);
+  return parse(isImported ? text : text.replace('"@tag"', '"@tag", "@inaccessible"'));
 }

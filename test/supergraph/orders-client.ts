@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 import { subgraphHeaders } from './test-secrets.ts';
 
 /** How tests order something: at the order subgraph as a gateway asks it, or through a gateway. */
@@ -35,6 +36,10 @@ export async function orderOutcome(
   if (errors) throw new Error(`expected no errors, but got ${JSON.stringify(errors)}`);
   return data.placeOrder;
 }
+
+/** Orders so many times at the same moment, in turns at each replica. */
+export const orderAtOnce = (count: number, urls: readonly string[], input: () => Promise<Record<string, unknown>>) =>
+  Promise.all(times(count, async (n) => orderOutcome(urls[n % urls.length] ?? '', await input())));
 
 export interface OrderOutcome {
   readonly __typename: 'OrderPlaced' | 'ChallengeRequired' | 'OrderRefused';

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { ask as post } from '../support/requests.ts';
-import type { DeviceTrustConfig } from './orders/device-trust.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
-import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
+import { orderAtOnce, orderInput, orderOutcome, sendOrder } from './orders-client.ts';
 import { ISSUER } from './signer.ts';
 import { ORDERS_SERVICE, SECRETS, subgraphHeaders } from './test-secrets.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
@@ -20,16 +19,11 @@ const supergraph = await startTestSupergraph({ ordersFile: file });
 const url = supergraph.subgraphs.orders;
 const deviceTrust = { url: supergraph.subgraphs['device-trust'], secret: ORDERS_SERVICE.secret };
 const jwksUrl = new URL('/.well-known/jwks.json', deviceTrust.url).href;
-/** Starts another replica, which has the same database. */
-const startReplica = (changes: Partial<DeviceTrustConfig> = {}) =>
-  startOrders({
-    attestation: { jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
-    deviceTrust: { ...deviceTrust, ...changes },
-    secret: SECRETS.orders,
-    file,
-    seeds: ORDERS,
-  });
-const replica = await startReplica();
+/** Another replica, which has the same database. */
+const replica = await startOrders({
+  attestation: { jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
+  ...{ deviceTrust, secret: SECRETS.orders, file, seeds: ORDERS },
+});
 afterAll(async () => {
   await replica.stop();
   await supergraph.stop();
@@ -48,10 +42,6 @@ const PLACED = { __typename: 'OrderPlaced' };
 const UNDER_REVIEW = { __typename: 'OrderRefused', code: 'UNDER_REVIEW' };
 const { events } = supergraph;
 const attest = () => supergraph.signer.sign();
-
-/** Half of them at each replica. */
-const twentyTries = (input: ReturnType<typeof orderInput>) =>
-  Promise.all(Array.from({ length: 20 }, (_, i) => orderOutcome(i % 2 ? replica.url : url, input)));
 
 const ask = (query: string, variables = {}, scopes = 'risk:read') =>
   post(url, query, variables, subgraphHeaders('orders', { id: 'staff-grace', scopes }));
@@ -110,7 +100,7 @@ describe('a checkout', () => {
 
   test('20 first tries of a checkout at the same moment are one event, at two replicas as well', async () => {
     const input = orderInput({ deviceToken: 'sandbox:delay:200:ios' });
-    const outcomes = await twentyTries(input);
+    const outcomes = await orderAtOnce(20, [url, replica.url], async () => input);
     expect(new Set(outcomes.map(({ order }) => order?.id))).toEqual(new Set([expect.stringMatching(/^order-/)]));
     expect(events()).toBe(1);
   });
@@ -127,6 +117,14 @@ describe('a checkout', () => {
     expect(await orderOutcome(url, input)).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
     expect(await newest()).toMatchObject({ notJudged, status: 'REFUSED', refusal: 'UNVERIFIED' });
     expect(await orderOutcome(url, orderInput({ deviceToken, attestation, item: 'Lamp' }))).toMatchObject(PLACED);
+  });
+
+  test('a checkout that needs a captcha is of 50.00 at most with one that was not verified in an outage', async () => {
+    const attestation = await supergraph.signer.sign({ assurance: 'unverified' });
+    const input = (item: string) => orderInput({ deviceToken: EMULATOR, attestation, item });
+    expect(await orderOutcome(url, input('Desk'))).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
+    expect(await orderOutcome(url, input('Lamp'))).toMatchObject(PLACED);
+    expect(await newest()).toMatchObject({ status: 'PLACED', captcha: 'UNVERIFIED' });
   });
 
   test('a checkout keeps its item: with another one it is an error, and the record as it was', async () => {

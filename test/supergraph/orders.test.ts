@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/requests.ts';
 import { FORGERIES } from './forgeries.ts';
 import { ORDERS_AUDIENCE, type OrdersOptions, startOrders } from './orders.ts';
-import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
+import { orderAtOnce, orderInput, orderOutcome, sendOrder } from './orders-client.ts';
 import { createSigner, ISSUER, startKeyServer } from './signer.ts';
 import { SECRETS } from './test-secrets.ts';
 import { startUsers } from './users.ts';
@@ -35,13 +35,8 @@ afterAll(async () => {
 /** Orders something as `user-1`, unless it says otherwise, and gives what became of it. */
 const order = (changes: Parameters<typeof orderInput>[0], person?: string) =>
   orderOutcome(orders.url, orderInput(changes), person);
-/** Does something fifty times at the same moment, half of them at each replica. */
 const fifty = (changes: () => Promise<Parameters<typeof orderInput>[0]>) =>
-  Promise.all(
-    Array.from({ length: 50 }, async (_, i) =>
-      orderOutcome((i % 2 ? orders : replica).url, orderInput(await changes())),
-    ),
-  );
+  orderAtOnce(50, [orders.url, replica.url], async () => orderInput(await changes()));
 const challengeFor = (reason: string) => ({
   __typename: 'ChallengeRequired',
   reason,

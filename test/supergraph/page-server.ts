@@ -47,10 +47,8 @@ export async function startPageServer(folder: 'shop' | 'desk', options: PageOpti
       // The one request that is passed on: it stands in for the captcha widget (shop/challenge.ts).
       fetch(challengeUrl, { method: 'POST' })
         .then((answer) => answer.text())
-        .then(
-          (challenge) => send(200, '.json', challenge),
-          () => send(502),
-        );
+        .then((challenge) => send(200, '.json', challenge))
+        .catch(() => send(502));
     } else if (method === 'GET' && content !== undefined) {
       send(200, extname(file), content);
     } else {

@@ -6,14 +6,13 @@ import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
 import { FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
-import { ask } from '../support/requests.ts';
 import { type Answer, passOnTo, startUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { createSigner, ISSUER } from './signer.ts';
 import { TRUSTED_HEADERS } from './subgraph-headers.ts';
-import { ORDERS_SERVICE, SECRETS, subgraphHeaders } from './test-secrets.ts';
+import { ORDERS_SERVICE, SECRETS } from './test-secrets.ts';
 import { startUsers } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
@@ -23,11 +22,8 @@ export type TestSupergraph = Awaited<ReturnType<typeof startTestSupergraph>>;
 interface Controls {
   /** What was done, in the order in which it was finished. */
   readonly done: ('captcha verified' | 'order placed')[];
-  /**
-   * What resets every connection, those of probes as well: both upstreams, the verification of captchas, or what stands in
-   * for the widget.
-   */
-  readonly outage: { all: boolean; captcha: boolean; widget: boolean };
+  /** While `all` is true, both upstreams reset every connection, those of probes as well. */
+  readonly outage: { all: boolean };
   /** Changes each answer of the upstreams; at first it changes nothing. */
   alter: (answer: string) => string;
 }
@@ -35,13 +31,10 @@ interface Controls {
 /** How long a verification takes here, in ms: so long that anything that does not wait for it is finished before. */
 const VERIFICATION_MS = 50;
 
-const VERIFY = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { proceed } }';
-
 interface Options {
   readonly trustedHeaders?: Config['trustedHeaders'];
   /** The database of the order subgraph; by default it is kept in this process. */
   readonly ordersFile?: string;
-  readonly sealingKeys?: Config['sealingKeys'] | undefined;
   /** The deadline of `deviceFingerprint`, in ms; by default none that a test reaches. */
   readonly fingerprintTimeoutMs?: number;
 }
@@ -53,21 +46,16 @@ export async function startTestSupergraph(options: Options = {}) {
   const {
     trustedHeaders = TRUSTED_HEADERS,
     ordersFile = ':memory:',
-    sealingKeys = SEALING_KEYS,
     fingerprintTimeoutMs = DEFAULTS.fingerprintTimeoutMs,
   } = options;
-  const outage = { all: false, captcha: false, widget: false };
+  const outage = { all: false };
   const controls: Controls = { done: [], outage, alter: (answer) => answer };
   const sandbox = await startSandbox({ port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
-  const isDown = (path: string) =>
-    outage.all ||
-    (outage.captcha && path.startsWith('/validate')) ||
-    (outage.widget && path.startsWith('/sandbox/challenges'));
   const unlessDown =
     (answer: Answer): Answer =>
     (request, response) =>
-      isDown(request.url) ? void response.destroy() : answer(request, response);
+      outage.all ? void response.destroy() : answer(request, response);
   const answer: Answer = async (request, response) => {
     // Each call gets a connection of its own, because a reset of one that was used before shows nothing.
     response.setHeader('connection', 'close');
@@ -88,7 +76,7 @@ export async function startTestSupergraph(options: Options = {}) {
       routerSecrets: [SECRETS['device-trust']],
       services: [ORDERS_SERVICE],
       trustedHeaders,
-      sealingKeys,
+      sealingKeys: SEALING_KEYS,
       ...overrides,
     });
   const app = await startSubgraph({ fingerprintTimeoutMs });
@@ -117,17 +105,9 @@ export async function startTestSupergraph(options: Options = {}) {
     /** The address that returns a solved captcha challenge, and one as the widget hands it to a page. */
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${FIRST_CAPTCHA_ID}`,
     solve: () => solveChallenge(url),
-    /** Takes the captcha service down, and waits until our subgraph has confirmed it. */
-    loseCaptcha: async () => {
-      const input = { lotNumber: 'any', captchaOutput: 'any', passToken: 'any', genTime: '0' };
-      outage.captcha = true;
-      await ask(app.graphqlUrl, VERIFY, { input }, subgraphHeaders('device-trust', { id: 'nobody', scopes: '' }));
-      // A captcha proceeds once every id is down.
-      while (!(await isInOutage(app)) || (await isAnyWell(app))) await setTimeout(50);
-    },
     /** Lets both upstreams live, and waits until our subgraph knows. */
     recover: async () => {
-      Object.assign(outage, { all: false, captcha: false, widget: false });
+      outage.all = false;
       while (await isInOutage(app)) await setTimeout(50);
     },
     stop: async () => {
@@ -138,13 +118,9 @@ export async function startTestSupergraph(options: Options = {}) {
   });
 }
 
-const isInOutage = (app: TestApp) => isAny(app, { state: 'outage' });
-const isAnyWell = (app: TestApp) => isAny(app, { state: 'well', service: 'captcha' });
-
-/** Is there an account whose health has these labels? */
-async function isAny(app: TestApp, wanted: Readonly<Record<string, string>>): Promise<boolean> {
+async function isInOutage(app: TestApp): Promise<boolean> {
   const { samples } = await readMetrics(app);
-  const isWanted = ({ labels }: (typeof samples)[number]) =>
-    Object.entries(wanted).every(([label, value]) => labels[label] === value);
-  return samples.some((one) => one.name === 'device_trust_upstream_health' && one.value === 1 && isWanted(one));
+  const isOutage = ({ name, value, labels }: (typeof samples)[number]) =>
+    name === 'device_trust_upstream_health' && value === 1 && labels['state'] === 'outage';
+  return samples.some(isOutage);
 }
