@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PATIENT, ROOT, shell } from '../support/process.ts';
+import { ROOT, shell } from '../support/process.ts';
 
 /** The sources of the release before this one. */
 
@@ -47,10 +47,4 @@ export async function checkOutLastRelease() {
   if (doFit) await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   else await shell(`cd ${folder} && npm ci --silent --omit=dev --ignore-scripts`);
   return { folder, changes };
-}
-
-/** Lets a busy machine make a release late. 0.4.0 has no variable for that: its tests did it with this file. */
-export function patienceOf(folder: string): Record<string, string> {
-  const former = join(folder, 'test/support/patient.ts');
-  return existsSync(former) ? { NODE_OPTIONS: `--import=${former}` } : PATIENT;
 }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,9 +6,9 @@ import type { Variable } from '../../src/config/values.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { SERVICE } from '../config/support.ts';
-import { ROOT, startCommand } from '../support/process.ts';
+import { PATIENT, ROOT, startCommand } from '../support/process.ts';
 import { startRedis } from '../support/redis.ts';
-import { checkOutLastRelease, patienceOf } from './last-release.ts';
+import { checkOutLastRelease } from './last-release.ts';
 
 /** Servers of the last release and of this one, with the same services, keys and store. */
 
@@ -54,9 +53,7 @@ const VALUES: Readonly<Record<string, string>> = {
 
 /** Every variable of a release, with a value. */
 async function configurationOf(folder: string) {
-  // 0.4.0 has them in another folder.
-  const isFormer = existsSync(join(folder, 'src/config/variables.ts'));
-  const { VARIABLES } = await load(folder, `${isFormer ? 'config' : 'settings'}/variables.ts`);
+  const { VARIABLES } = await load(folder, 'settings/variables.ts');
   return Object.values<Variable>(VARIABLES).map(({ name, default: fallback }): [string, string] => {
     const [, region] = name.split('_URL_');
     const value = VALUES[name] ?? Object.entries(urls).find(([one]) => one === region)?.[1] ?? fallback;
@@ -70,7 +67,7 @@ async function start(folder: string, other: string) {
   const isNamed = ([name]: [string, string]) => changes.includes(`\`${name}\``);
   const [own, others] = [await configurationOf(folder), await configurationOf(other)];
   const configuration = [...others.filter((one) => !isNamed(one)), ...own.filter(isNamed)];
-  const env = { ...patienceOf(folder), ...Object.fromEntries(configuration) };
+  const env = { ...PATIENT, ...Object.fromEntries(configuration) };
   const child = startCommand([process.execPath, 'src/main.ts'], { cwd: folder, env });
   ends.push(child.stop);
   const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
