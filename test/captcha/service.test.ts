@@ -1,12 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startInSandboxMode } from '../support/app.ts';
-import { solveChallenge } from '../support/challenges.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { ask } from '../support/requests.ts';
 import { INPUT, PASS, startWithAllPolicies } from './support.ts';
 
-/** What `validateCaptcha` sends, what it refuses before, and what a frontend sees. Section numbers are the captcha document's. */
+/** What `validateCaptcha` sends, and what it refuses before; `schema/fixtures/` has what a frontend sees. Section numbers are the captcha document's. */
 
 describe('the request (section 4)', async () => {
   const { upstream, answerWith, validate, stop } = await startWithAllPolicies();
@@ -76,41 +72,4 @@ describe('the request (section 4)', async () => {
       expect(form.get('sign_token')).toBe(signed);
     },
   );
-});
-
-const app = await startInSandboxMode();
-afterAll(app.stop);
-
-async function validate(input: Record<string, unknown>) {
-  const { data, errors } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
-  return errors ?? data.validateCaptcha;
-}
-
-const ANYTHING = { lotNumber: 'x', captchaOutput: 'x', passToken: 'x', genTime: '1' };
-
-test('a solved challenge of the sandbox passes, with its details (2.3)', async () => {
-  const challenge = await solveChallenge(String(app.sandboxUrls?.GLB));
-  expect(await validate(challenge)).toEqual({
-    __typename: 'CaptchaPassed',
-    proceed: true,
-    details: {
-      usedType: expect.any(String),
-      userIp: expect.any(String),
-      lotNumber: challenge.lotNumber,
-      scene: expect.any(String),
-      referer: expect.any(String),
-    },
-  });
-});
-
-test('a failure with a reason that is not documented (7.1) is OTHER', async () => {
-  const reason = 'anything else';
-  const lotNumber = `sandbox:fail:${reason}`;
-  expect(await validate({ ...ANYTHING, lotNumber })).toEqual({
-    __typename: 'CaptchaFailed',
-    proceed: false,
-    reason,
-    category: 'OTHER',
-    details: { usedType: expect.any(String), userIp: expect.any(String), lotNumber },
-  });
 });

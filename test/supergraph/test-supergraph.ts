@@ -16,7 +16,6 @@ import { ORDERS_SERVICE, SECRETS } from './test-secrets.ts';
 import { startUsers } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
-export type TestSupergraph = Awaited<ReturnType<typeof startTestSupergraph>>;
 
 /** What a test changes, and looks at. */
 interface Controls {
