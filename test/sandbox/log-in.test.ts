@@ -1,4 +1,6 @@
+import { importJWK, SignJWT } from 'jose';
 import { afterAll, expect, test } from 'vitest';
+import { SANDBOX_ATTESTATION_KEY } from '../../src/captcha/settings.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { ask } from '../support/requests.ts';
@@ -27,4 +29,25 @@ test('the login of the sandbox accepts a proof once, and no other', async () => 
   const forged = [header, payload, signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))].join('.');
   const others = [await prove({ audience: 'orders', action: 'placeOrder' }), forged, '', null, 7];
   for (const other of others) expect(await statusOf(other)).toBe(401);
+});
+
+test('the login of the sandbox refuses a token with the right signature but another claim or type', async () => {
+  const { kid, state: _, ...jwk } = SANDBOX_ATTESTATION_KEY;
+  const key = await importJWK(jwk, 'ES256');
+  const now = Math.floor(Date.now() / 1_000);
+  const right = { iss: 'https://device-trust.sandbox', aud: 'accounts', action: 'logIn', iat: now, exp: now + 120 };
+  const statusWith = async (claims: object, typ = 'captcha-attestation+jwt', jti = `${Math.random()}`) => {
+    const token = new SignJWT({ ...right, jti, ...claims }).setProtectedHeader({ alg: 'ES256', kid, typ });
+    return statusOf(await token.sign(key));
+  };
+  expect(await statusWith({})).toBe(200);
+  const changes = [
+    { iss: 'https://other.test' },
+    { aud: 'orders' },
+    { action: 'placeOrder' },
+    { iat: now - 300 },
+    { exp: now - 60 },
+  ];
+  for (const claims of changes) expect([claims, await statusWith(claims)]).toEqual([claims, 401]);
+  expect(await statusWith({}, 'JWT')).toBe(401);
 });
