@@ -4,8 +4,8 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
-import type { Callers } from '../runtime/shares.ts';
-import { limitConnections } from './caller-limits.ts';
+import type { Callers, Holder } from '../runtime/shares.ts';
+import { type Reserve, shareCapacity } from './caller-limits.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
@@ -16,6 +16,8 @@ const CHECK_INTERVAL_MS = 1_000;
 const MAX_CONNECTION_AGE_MS = 300_000;
 /** The fraction by which the maximum age varies, so that connections do not all end at once. */
 const JITTER = 0.2;
+/** From this fraction of the limit on, a new connection evicts the oldest connection without an operation. */
+const CROWDED = 0.9;
 /** During a close, idle connections end once nothing has arrived for this long, in ms. */
 const SWEEP_INTERVAL_MS = 50;
 /** The longest wait for a turn of the event loop without an arrival before the port closes, in ms. */
@@ -66,11 +68,12 @@ interface Connection {
  * A connection is closed only after a response: on an idle one, a request that the client must not repeat may be on its way.
  */
 export class Listener {
-  /** Claims a connection for the caller of its first operation: see `limitConnections`. */
-  readonly claim: ReturnType<typeof limitConnections>;
   readonly #server: Server;
   readonly #options: ListenerOptions;
+  readonly #reserve: Reserve;
   readonly #connections = new Map<Socket, Connection>();
+  /** The open connections without an operation, the oldest first. */
+  readonly #withoutOperation = new Set<Socket>();
   /** The number of connections and requests so far. */
   #arrivals = 0;
   /** The number of dropped requests since connections last waited because of them. */
@@ -78,8 +81,9 @@ export class Listener {
   #isDraining = false;
 
   constructor(options: ListenerOptions) {
-    const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS, callers = { hasRouter: true, services: 0 }, metrics } = options;
+    const { maxConnections, callers = { hasRouter: true, services: 0 }, metrics } = options;
     this.#options = options;
+    this.#reserve = shareCapacity(maxConnections, callers);
     this.#server = createServer(
       {
         requestTimeout: RECEIVE_TIMEOUT_MS,
@@ -90,22 +94,26 @@ export class Listener {
       (request, response) => this.#receive(request, response),
     );
     this.#server.maxHeadersCount = MAX_HEADERS;
+    this.#server.maxConnections = maxConnections;
     // `Expect` may be ignored (RFC 9110, section 10.1.1). Node's refusals would bypass every limit here.
     this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
-    this.#server.on('connection', (socket: Socket) => {
-      this.#arrivals += 1;
-      const factor = 1 + JITTER * (2 * Math.random() - 1);
-      const endsAt = performance.now() + maxConnectionAgeMs * factor;
-      this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
-      socket.once('close', () => this.#connections.delete(socket));
-    });
-    this.claim = limitConnections(this.#server, options.maxConnections, callers, metrics);
+    this.#server.on('connection', (socket: Socket) => this.#accept(socket));
   }
 
   listen(host: string, port: number): Promise<string> {
     return listenOn(this.#server, host, port);
+  }
+
+  /** Claims a connection for the caller of its first operation; false if that caller holds too many. */
+  claim(socket: Socket, caller: Holder): boolean {
+    if (!this.#withoutOperation.has(socket)) return true;
+    const reservation = this.#reserve(caller);
+    if (!reservation.take(1)) return false;
+    this.#withoutOperation.delete(socket);
+    socket.once('close', reservation.release);
+    return true;
   }
 
   /** Ends the connection with this response. No request that follows is processed. */
@@ -146,6 +154,27 @@ export class Listener {
     await closed;
     clearInterval(sweep);
     clearTimeout(force);
+  }
+
+  #accept(socket: Socket): void {
+    const { maxConnections, maxConnectionAgeMs = MAX_CONNECTION_AGE_MS, metrics } = this.#options;
+    const [oldest] = this.#withoutOperation;
+    if (oldest && this.#connections.size >= Math.min(Math.floor(maxConnections * CROWDED), maxConnections - 1)) {
+      this.#withoutOperation.delete(oldest);
+      oldest.destroy();
+      metrics?.recordEviction();
+    }
+    this.#arrivals += 1;
+    // Each unread answer adds a listener.
+    socket.setMaxListeners(0);
+    const factor = 1 + JITTER * (2 * Math.random() - 1);
+    const endsAt = performance.now() + maxConnectionAgeMs * factor;
+    this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
+    this.#withoutOperation.add(socket);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      this.#withoutOperation.delete(socket);
+    });
   }
 
   #receive(request: IncomingMessage, response: ServerResponse) {
