@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { Logger } from 'pino';
 import type { RequestContext } from '../graphql/context.ts';
-import { MAX_TOKENS } from '../graphql/document-limits.ts';
+import { MAX_TOKENS } from '../graphql/documents.ts';
 import { formatError, RememberExpectationsRule, reportErrors } from '../graphql/errors.ts';
 import type { Execution } from '../graphql/execution.ts';
 

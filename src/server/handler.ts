@@ -5,8 +5,7 @@ import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode } from '../errors.ts'
 import type { Caller } from '../graphql/caller.ts';
 import { type ContextOptions, RequestContext } from '../graphql/context.ts';
 import { mayAnswer } from '../graphql/cost.ts';
-import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
-import { keyOf } from '../graphql/documents.ts';
+import { documentViolation, estimateParsedBytes, keyOf } from '../graphql/documents.ts';
 import { toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
