@@ -1,64 +1,85 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ApolloServer, HeaderMap } from '@apollo/server';
-import type { FormattedExecutionResult } from 'graphql';
+import { type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import { type ContextOptions, RequestContext } from '../graphql/context.ts';
 import { mayAnswer } from '../graphql/cost.ts';
 import { documentViolation, estimateParsedBytes, keyOf } from '../graphql/documents.ts';
 import { toErrors } from '../graphql/errors.ts';
-import type { Answer, Execution } from '../graphql/execution.ts';
+import { type Answer, Execution } from '../graphql/execution.ts';
+import type { CostLimits } from '../graphql/settings.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
-import { TRACE_HEADER } from './apollo.ts';
-import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits.ts';
+import { callersIn } from '../runtime/shares.ts';
+import { startApollo, TRACE_HEADER } from './apollo.ts';
+import { MAX_BYTES_IN_FLIGHT, type Reservation, releaseWhenRead, shareCapacity } from './caller-limits.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { ROUTER } from './settings.ts';
+import { ROUTER, type ServerSettings } from './settings.ts';
 
-export interface HandlerOptions extends ContextOptions {
-  readonly maxBodyBytes: number;
-  readonly maxAnswerBytes: number;
-  readonly apollo: ApolloServer<RequestContext>;
-  readonly execution: Execution;
-  /** May a known operation skip Apollo Server? Not if a company's plugins have to see it. */
-  readonly skipsApollo: boolean;
+/** The largest answer: all that the default cost allows fits into it. */
+const MAX_ANSWER_BYTES = 8_388_608;
+
+export interface HandlerOptions extends ServerSettings, CostLimits, ContextOptions {
   /** New requests are refused while the event loop lags. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded' | 'watch'>;
-  /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
-  readonly reserveBody: Reserve;
-  /** Reserves the bytes of an answer, until the client has read it. */
-  readonly reserveAnswer: Reserve;
   readonly telemetry: Telemetry;
+  readonly maxAnswerBytes?: number;
+  /** A company's own plugins. With any, Apollo Server executes every operation, so that the plugins see it. */
+  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
+}
+
+type Handler = Awaited<ReturnType<typeof openHandler>>;
+
+/** Opens what answers the operations of a schema. */
+export async function openHandler(schema: GraphQLSchema, allowsIntrospection: boolean, options: HandlerOptions) {
+  const { maxAnswerBytes = MAX_ANSWER_BYTES, plugins = [], telemetry, routerSecrets } = options;
+  const { log } = telemetry;
+  const execution = new Execution(schema, options);
+  const inlineTraces = routerSecrets.length > 0;
+  const callers = callersIn(options);
+  return {
+    ...options,
+    maxAnswerBytes,
+    execution,
+    apollo: await startApollo(schema, { log, execution, allowsIntrospection, inlineTraces, plugins }),
+    /** May a known operation skip Apollo Server? */
+    skipsApollo: plugins.length === 0,
+    /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
+    reserveBody: shareCapacity(MAX_BYTES_IN_FLIGHT, callers),
+    /** Reserves the bytes of an answer, until the client has read it. The largest one fits into the share of a service, a quarter. */
+    reserveAnswer: shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, maxAnswerBytes * 4), callers),
+  };
 }
 
 /** Answers one GraphQL request. @throws RequestRefused before it becomes an operation, also while the process is overloaded */
 export async function handleGraphql(
-  options: HandlerOptions,
+  handler: Handler,
   request: IncomingMessage,
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
+  const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = handler;
   const unwatch = eventLoop.watch();
-  const body = options.reserveBody(caller);
+  const body = handler.reserveBody(caller);
   try {
     if (eventLoop.isOverloaded()) throw overloaded();
     const contentType = negotiateContentType(request.headers.accept);
     const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     const operation = new Operation(request, caller, telemetry);
-    const context = new RequestContext(operation, caller, options);
+    const context = new RequestContext(operation, caller, handler);
     response.on('close', () => {
       if (!response.writableFinished) operation.cancel();
     });
     let status = 500; // until there is a response
     try {
-      const answer = await answerOperation(options, request, parameters, context, body);
+      const answer = await answerOperation(handler, request, parameters, context, body);
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
       operation.recordResult(result);
-      const unread = options.reserveAnswer(caller);
+      const unread = handler.reserveAnswer(caller);
       if (!unread.take(bytes)) throw overloaded();
       try {
         const own = { 'content-type': contentType, 'cache-control': 'no-store', 'x-request-id': operation.requestId };
@@ -105,7 +126,7 @@ function notGraphql(expected: string): RequestRefused {
 
 /** Executes a request, through Apollo Server if its document is new. @throws RequestRefused beyond the caller's share of memory */
 async function answerOperation(
-  { apollo, execution, skipsApollo, telemetry }: HandlerOptions,
+  { apollo, execution, skipsApollo, telemetry }: Handler,
   { headers }: IncomingMessage,
   parameters: ReturnType<typeof parseRequest>,
   context: RequestContext,

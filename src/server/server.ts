@@ -1,22 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
-import type { ContextOptions, RequestContext } from '../graphql/context.ts';
-import { Execution } from '../graphql/execution.ts';
-import type { CostLimits } from '../graphql/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerDevelopmentPage, hasLocalName, pathOf } from '../runtime/http.ts';
 import { callersIn } from '../runtime/shares.ts';
-import { startApollo } from './apollo.ts';
-import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
 import { createCallers } from './callers.ts';
-import { type HandlerOptions, handleGraphql } from './handler.ts';
+import { type HandlerOptions, handleGraphql, openHandler } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
 import { Listener } from './listener.ts';
-import type { ServerSettings } from './settings.ts';
 
 export const GRAPHQL_PATH = '/graphql';
 export const METRICS_PATH = '/metrics';
@@ -29,8 +22,6 @@ const JWKS_MAX_AGE_SECONDS = 300;
 /** Longer than routers keep an idle connection (usually 60 s), so that the server closes no connection while a request arrives. */
 const KEEP_ALIVE_MS = 75_000;
 const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
-/** The largest answer: all that the default cost allows fits into it. */
-const MAX_ANSWER_BYTES = 8_388_608;
 /** How long requests in flight may take once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 /** How long operations may take to end once their connections and calls are closed, in ms. */
@@ -40,11 +31,7 @@ const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason
 
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
-/** The settings of the server's parts, and the state of the process. */
-export interface ServerOptions extends ServerSettings, CostLimits, ContextOptions {
-  readonly eventLoop: HandlerOptions['eventLoop'];
-  readonly telemetry: Telemetry;
-  readonly maxAnswerBytes?: number;
+export interface ServerOptions extends HandlerOptions {
   /** Are headers from this machine trusted if no secret is configured? For the sandbox, to try every feature. */
   readonly trustsLoopback?: boolean;
   /** Readiness fails until this is true. */
@@ -53,30 +40,14 @@ export interface ServerOptions extends ServerSettings, CostLimits, ContextOption
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON; undefined if attestations are not configured. */
   readonly jwks?: string | undefined;
-  /** A company's own plugins. With any, every operation passes through Apollo Server, so that the plugins see it. */
-  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
 
 /** Creates the GraphQL server for a schema. It does not listen yet. */
 export async function createServer(schema: GraphQLSchema, options: ServerOptions) {
-  const { telemetry, explorer, plugins = [], maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const { telemetry, explorer } = options;
   const { log, logHash, metrics } = telemetry;
-  const execution = new Execution(schema, options);
-  const apollo = await startApollo(schema, {
-    log,
-    execution,
-    allowsIntrospection: explorer !== undefined,
-    inlineTraces: options.routerSecrets.length > 0,
-    plugins,
-  });
+  const handler = await openHandler(schema, explorer !== undefined, options);
   const callers = createCallers(options, options.trustsLoopback);
-  const skipsApollo = plugins.length === 0;
-  const sharing = callersIn(options);
-  const reserveBody = shareCapacity(MAX_BYTES_IN_FLIGHT, sharing);
-  // The largest answer has to fit into the share of a service, a quarter.
-  const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, maxAnswerBytes * 4), sharing);
-  const reserves = { reserveBody, reserveAnswer };
-  const handler = { ...options, apollo, execution, skipsApollo, maxAnswerBytes, ...reserves };
   /** The operations whose log line is not yet written. */
   const underWay = new Set<Promise<void>>();
   /** The reason why the process is not ready, apart from its upstreams. */
@@ -85,7 +56,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
   const listener = new Listener({
     ...options,
     keepAliveMs: KEEP_ALIVE_MS,
-    callers: sharing,
+    callers: callersIn(options),
     metrics,
     handle: (request, response) => {
       route(request, response).catch((error: unknown) => refuse(response, error, telemetry));
@@ -159,7 +130,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
       listener.drain();
       if (isServing) await setTimeout(options.shutdownGraceMs);
       await listener.close(DRAIN_MS);
-      await apollo.stop();
+      await handler.apollo.stop();
     },
     /** Waits for the log lines of operations whose connections or calls were closed, for at most `SETTLE_MS`. */
     settle: () => Promise.race([Promise.allSettled(underWay), setTimeout(SETTLE_MS, undefined, { ref: false })]),
