@@ -1,8 +1,8 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
 import { GraphQLSchema, printSchema, specifiedDirectives } from 'graphql';
+import { schemaOf } from './src/graphql/schema.ts';
 import type { Slice } from './src/slice.ts';
 import { SLICES } from './src/slices.ts';
-import { schemaOf } from './src/subgraph.ts';
 
 /** The schema of these slices for code generators, which know no directive of federation. */
 export function clientSdl(slices: readonly Slice[]): string {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { schemaOf } from './graphql/schema.ts';
 import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/tracing.ts';
@@ -7,7 +8,6 @@ import { createAdmin, createServer, GRAPHQL_PATH, METRICS_PATH } from './server/
 import { type Config, quotaOf, slicesOn } from './settings/variables.ts';
 import type { Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
-import { schemaOf } from './subgraph.ts';
 import { openUpstreams } from './upstream/shared.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;

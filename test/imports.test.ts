@@ -23,11 +23,10 @@ const RULES = `
   fingerprint, captcha: slice, server/settings, graphql/caller, graphql/context, graphql/type-defs, upstream, observability, config, runtime, errors, schema.generated
   slices: slice, fingerprint/slice, captcha/slice
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  subgraph: slice, graphql
   settings: slice, slices, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config
-  app: settings, slice, slices, subgraph, graphql/context, explorer, observability, runtime, sandbox, server, upstream
+  app: settings, slice, slices, graphql/schema, explorer, observability, runtime, sandbox, server, upstream
   explain-policy: config/parser, fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
   main: app, slice, slices, config, settings, errors, observability/logger, observability/settings
   entry: main

@@ -4,12 +4,51 @@ import {
   type GraphQLReferenceResolver,
   type GraphQLSchemaModule,
 } from '@apollo/subgraph';
-import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
+import {
+  concatAST,
+  type DocumentNode,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  visit,
+} from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { RequestContext } from './context.ts';
 import { countLists } from './cost.ts';
+import { DateTime, JSONObject } from './scalars.ts';
 import { requireScopes, restrictReferences } from './scopes.ts';
+import { typeDefs } from './type-defs.ts';
+
+const SHARED = typeDefs('schema.graphql');
+
+/** The SDL of these modules, with the shared scalars and the imported directives that they use. */
+export function documentOf(modules: readonly Pick<GraphQLSchemaModule, 'typeDefs'>[]): DocumentNode {
+  const own = concatAST(modules.map((module) => module.typeDefs));
+  const used = new Set<string>();
+  visit(own, {
+    Directive: ({ name }) => void used.add(`@${name.value}`),
+    NamedType: ({ name }) => void used.add(name.value),
+  });
+  const shared = visit(SHARED, {
+    ScalarTypeDefinition: ({ name }) => (used.has(name.value) ? undefined : null),
+    ListValue: (list) => ({
+      ...list,
+      values: list.values.filter((item) => 'value' in item && used.has(`${item.value}`)),
+    }),
+  });
+  return concatAST([shared, own]);
+}
+
+/** The schema of these modules, such as slices, which share scalars and directives. */
+export function schemaOf(modules: readonly GraphQLSchemaModule[]): GraphQLSchema {
+  const nothing: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
+  return buildSchema([
+    { typeDefs: documentOf(modules), resolvers: { DateTime, JSONObject } },
+    ...modules.map((module) => ({ ...module, typeDefs: nothing })),
+  ]);
+}
 
 /** An executable subgraph schema. It keeps no state of requests. */
 export function buildSchema(modules: GraphQLSchemaModule[]): GraphQLSchema {

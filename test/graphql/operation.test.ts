@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { canBeCompiled } from '../../src/graphql/compile.ts';
 import { RequestContext } from '../../src/graphql/context.ts';
 import { Execution, type KnownOperation } from '../../src/graphql/execution.ts';
+import { schemaOf } from '../../src/graphql/schema.ts';
 import { SLICES } from '../../src/slices.ts';
-import { schemaOf } from '../../src/subgraph.ts';
 import { pieces, times } from '../support/times.ts';
 
 /** Which operations are known, and what each of them is in words of the schema. */

@@ -1,7 +1,7 @@
 import { type DirectiveNode, type GraphQLField, getNamedType, isAbstractType, isObjectType, print } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { schemaOf } from '../../src/graphql/schema.ts';
 import { SLICES } from '../../src/slices.ts';
-import { schemaOf } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';

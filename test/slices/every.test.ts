@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { schemaOf } from '../../src/graphql/schema.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { SLICES } from '../../src/slices.ts';
-import { schemaOf } from '../../src/subgraph.ts';
 import { ALERTS } from '../deploy/monitoring.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';

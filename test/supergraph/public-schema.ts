@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeServices } from '@theguild/federation-composition';
 import { type DocumentNode, parse } from 'graphql';
+import { documentOf } from '../../src/graphql/schema.ts';
 import { SLICES } from '../../src/slices.ts';
-import { documentOf } from '../../src/subgraph.ts';
 import { withoutRisk } from './compose.ts';
 
 /** What the two pages see: the three subgraphs composed, without what federation needs or keeps inaccessible. */
