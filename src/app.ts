@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { schemaOf } from './graphql/schema.ts';
-import { LogHash } from './observability/logger.ts';
+import { createLogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/tracing.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
@@ -38,7 +38,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const settings: Config = { ...config, ...sandbox?.settingsFor(config) };
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
-    const logHash = new LogHash(config.logHashKey);
+    const logHash = createLogHash(config.logHashKey);
     const telemetry = { log, logSample: config.logSample, metrics, logHash, tracing };
     const eventLoop = startEventLoopMonitor(options.maxDelayMs);
     closers.push(eventLoop.stop);

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
 import { DeviceTrustError } from '../errors.ts';
-import type { OperationKind } from '../observability/operation.ts';
+import type { OperationKind } from '../observability/metrics.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { RequestContext } from './context.ts';
 import { checkCost, costOf, type OperationCost } from './cost.ts';

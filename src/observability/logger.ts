@@ -174,16 +174,13 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
   };
 }
 
-/** The form of a token or a person in the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104). */
-export class LogHash {
-  readonly #key: string | Buffer;
+export type LogHash = ReturnType<typeof createLogHash>;
 
-  /** @param key by default random; then hashes of different processes cannot be compared */
-  constructor(key: string | undefined) {
-    this.#key = key ?? randomBytes(32);
-  }
-
-  of(text: string): string {
-    return createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 12);
-  }
+/**
+ * Makes the function that hashes a token or a person for the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104).
+ *
+ * @param key by default random; then hashes of different processes cannot be compared
+ */
+export function createLogHash(key: string | Buffer = randomBytes(32)) {
+  return (text: string) => createHmac('sha256', key).update(text).digest('hex').slice(0, 12);
 }

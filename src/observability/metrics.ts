@@ -1,18 +1,31 @@
+import type { OperationTypeNode } from 'graphql';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
 import { codesOf, type ErrorCode, type Side } from '../errors.ts';
 import { linesDropped } from './logger.ts';
 
-interface FinishedOperation {
+/** The kind of an operation. Only `name` is the client's text; all else is a word of the schema. */
+export interface OperationKind {
+  readonly type: OperationTypeNode;
+  /** The root field; `several` if there are different root fields, and `introspection` if only the schema is asked for. */
+  readonly field: string;
+  readonly name: string | undefined;
+}
+
+/** An operation that has ended. */
+export interface FinishedOperation {
   /** The name of the caller: `router`, `anyone` or a configured service. */
   readonly caller: string;
+  /** Undefined if no valid document contained the operation. */
+  readonly kind: OperationKind | undefined;
   readonly ms: number;
-  readonly outcome: 'ok' | 'partial' | 'error';
-  /** The root field, `several`, `introspection`, or `none` if no valid document contained the operation. */
-  readonly field: string;
+  /** The HTTP status of the response. */
+  readonly status: number;
+  readonly hasData: boolean;
+  /** The codes of the errors in the response. */
   readonly errors: readonly ErrorCode[];
-  /** The side that has to act on its errors; undefined without errors. */
-  readonly side: Side | undefined;
+  /** The side that has to act on its errors. */
+  readonly side: Side;
 }
 
 /** Where each part of the process defines its metrics. */
@@ -91,11 +104,13 @@ export function createMetrics(slices: readonly string[]) {
   return {
     registry,
     operationStarted: () => inFlight.inc(),
-    recordOperation: ({ caller, field, outcome, ms, errors, side }: FinishedOperation) => {
+    recordOperation: ({ caller, kind, ms, hasData, errors, side }: FinishedOperation) => {
+      const hasFailed = errors.length > 0;
+      const outcome = !hasFailed ? 'ok' : hasData ? 'partial' : 'error';
       inFlight.dec();
       operations.inc({ caller, outcome });
-      seconds.observe({ field, outcome }, ms / 1_000);
-      if (side !== undefined) countFailure(side);
+      seconds.observe({ field: kind?.field ?? 'none', outcome }, ms / 1_000);
+      if (hasFailed) countFailure(side);
       for (const code of errors) countError(code);
     },
     recordDocument: counterOf('documents_total', documents, 'result', ['hit', 'miss']),

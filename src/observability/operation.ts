@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
+import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError, type ErrorCode, isErrorCode, type Side } from '../errors.ts';
+import { DeviceTrustError, isErrorCode, type Side } from '../errors.ts';
 import type { Holder } from '../runtime/shares.ts';
 import { type LogHash, writeOperation } from './logger.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics, OperationKind } from './metrics.ts';
 import { type CallTarget, type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
 
 /** Where operations are reported. */
@@ -16,14 +16,6 @@ export interface Telemetry {
   readonly metrics: Metrics;
   readonly logHash: LogHash;
   readonly tracing: Tracing | undefined;
-}
-
-/** The kind of an operation. Only `name` is the client's text; all else is a word of the schema. */
-export interface OperationKind {
-  readonly type: OperationTypeNode;
-  /** The root field; `several` if there are different root fields, and `introspection` if only the schema is asked for. */
-  readonly field: string;
-  readonly name: string | undefined;
 }
 
 /** An upstream call that was sent and has ended, with its duration in ms. */
@@ -76,9 +68,6 @@ export class Operation {
   #side: Side | undefined;
   #calls = 0;
   #callMs = 0;
-  /** Codes of the errors in the response. Until a result is recorded, the operation counts as our failure. */
-  #errors: readonly ErrorCode[] = ['INTERNAL_SERVER_ERROR'];
-  #hasData = false;
   #hasBadOutcome = false;
   #proceed: boolean | undefined;
 
@@ -157,29 +146,16 @@ export class Operation {
     this.#decisions.push({ action, rule, policy, shadow });
   }
 
-  recordResult({ data, errors = [] }: FormattedExecutionResult): void {
-    this.#errors = errors.map(({ extensions: { code } = {} }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'));
-    this.#hasData = data != null && Object.values(data).some(holdsData);
-  }
-
-  /** Ends the operation once the response with this HTTP status was sent or cannot be sent. */
-  end(status: number): void {
-    const { metrics } = this.#telemetry;
-    const errors = this.#errors;
-    const [code] = errors;
+  /** Ends the operation once the response was sent or cannot be sent. Without a result it counts as our failure. */
+  end(status: number, { data, errors: all = [] }: FormattedExecutionResult = NO_RESULT): void {
+    const errors = all.map(({ extensions: { code } = {} }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'));
+    const hasData = data != null && Object.values(data).some(holdsData);
     const ms = performance.now() - this.#startedAt;
     // Errors that were not recorded one by one are about the request as a whole.
-    const side = code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
-    const failure = code === undefined ? undefined : { code, side };
-    metrics.recordOperation({
-      caller: this.caller,
-      field: this.#kind?.field ?? 'none',
-      ms,
-      outcome: !failure ? 'ok' : this.#hasData ? 'partial' : 'error',
-      errors,
-      side: failure?.side,
-    });
-    this.#trace?.end({ kind: this.#kind, failure, status });
+    const side = errors[0] === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
+    const finished = { caller: this.caller, kind: this.#kind, ms, status, hasData, errors, side };
+    this.#telemetry.metrics.recordOperation(finished);
+    this.#trace?.end(finished);
     this.#writeLine(errors, ms);
   }
 
@@ -197,7 +173,7 @@ export class Operation {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.caller,
-      person: this.#reader && logHash.of(this.#reader),
+      person: this.#reader && logHash(this.#reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),
@@ -210,10 +186,12 @@ export class Operation {
       upstreamMs: Math.round(this.#callMs),
       ms: Math.round(ms),
       sample: isGood && logSample < 1 ? logSample : undefined,
-      tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => logHash.of(token)) : undefined,
+      tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => logHash(token)) : undefined,
     });
   }
 }
+
+const NO_RESULT: FormattedExecutionResult = { errors: [{ message: 'unexpected' }] };
 
 /** The words of all decisions, each word once; empty without a decision. Most operations have one decision at most. */
 function decidedIn(decisions: readonly Decision[]) {

@@ -15,8 +15,7 @@ import {
 } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Side } from '../errors.ts';
-import type { Metrics } from './metrics.ts';
+import type { FinishedOperation, Metrics } from './metrics.ts';
 import type { TracingSettings } from './settings.ts';
 
 export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
@@ -28,14 +27,6 @@ export type OperationSpan = ReturnType<Tracing['startOperation']>;
 export type CallTarget = Readonly<
   Record<'service' | 'origin' | 'pathTemplate', string> & { region: string | undefined }
 >;
-
-interface TracedResult {
-  /** Undefined if no valid document contained the operation. */
-  readonly kind: { readonly type: string; readonly field: string; readonly name: string | undefined } | undefined;
-  /** The code of the first error, and the side that has to act; undefined without an error. */
-  readonly failure: { readonly code: string; readonly side: Side } | undefined;
-  readonly status: number;
-}
 
 type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
 
@@ -110,8 +101,8 @@ export async function openTracing(options: TracingOptions) {
         traceId: span.spanContext().traceId,
         /** Starts the span of a call, and returns the function that ends it; undefined unless the trace is exported. */
         startCallSpan: isSampled ? startCallSpan : undefined,
-        end: (result: TracedResult) => {
-          if (isSampled) endOperation(span, request, result);
+        end: (operation: FinishedOperation) => {
+          if (isSampled) endOperation(span, request, operation);
         },
       };
     },
@@ -145,8 +136,11 @@ function meterOf(dropped: (count: number) => void): Meter {
 }
 
 /** Ends the span of an operation. The address is the socket's, because any client can write a `Host` header. */
-function endOperation(span: Span, { method = '', httpVersion, socket }: IncomingMessage, result: TracedResult): void {
-  const { kind, failure, status } = result;
+function endOperation(
+  span: Span,
+  { method = '', httpVersion, socket }: IncomingMessage,
+  { kind, errors: [code], side, status }: FinishedOperation,
+): void {
   span.setAttributes({
     'http.request.method': method,
     'http.route': '/graphql',
@@ -163,7 +157,7 @@ function endOperation(span: Span, { method = '', httpVersion, socket }: Incoming
   // The convention names a span by the type alone. The field is added, because it has few values too: those of the schema.
   if (kind) span.updateName(`${kind.type} ${kind.field}`);
   // A caller's mistake is not a failure of this server, as in the convention for a status of 4xx.
-  if (failure) fail(span, failure.code, failure.side !== 'caller');
+  if (code) fail(span, code, side !== 'caller');
   span.end();
 }
 

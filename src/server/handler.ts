@@ -73,18 +73,19 @@ export async function handleGraphql(
     response.on('close', () => {
       if (!response.writableFinished) operation.cancel();
     });
-    let status = 500; // until there is a response
+    // Until there is a response.
+    let status = 500;
+    let result: FormattedExecutionResult | undefined;
     try {
       const answer = await answerOperation(handler, request, parameters, context, body);
       status = answer.status;
-      const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
-      operation.recordResult(result);
+      const sent = serialise(answer.result, context, maxAnswerBytes);
+      result = sent.result;
       const unread = handler.reserveAnswer(caller);
-      if (!unread.take(bytes)) throw overloaded();
+      if (!unread.take(sent.bytes)) throw overloaded();
       try {
         const own = { 'content-type': contentType, 'cache-control': 'no-store', 'x-request-id': operation.requestId };
-        const headers = { ...answer.headers, ...own };
-        send(response, status, headers, text, bytes);
+        send(response, status, { ...answer.headers, ...own }, sent.text, sent.bytes);
       } finally {
         releaseWhenRead(response, unread);
       }
@@ -92,10 +93,10 @@ export async function handleGraphql(
       if (!(error instanceof RequestRefused)) throw error;
       ({ status } = error);
       operation.recordFailure(ERROR_CATALOGUE[error.code].side);
-      operation.recordResult({ errors: [{ message: error.message, extensions: { code: error.code } }] });
+      result = { errors: [{ message: error.message, extensions: { code: error.code } }] };
       sendRefusal(response, error);
     } finally {
-      operation.end(status);
+      operation.end(status, result);
     }
   } finally {
     body.release();

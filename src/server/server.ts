@@ -86,7 +86,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
     if (explorer && path === GRAPHQL_PATH && answerDevelopmentPage(request, response)) return;
     if (isOperation) {
       if (!caller) {
-        const peer = logHash.of(request.socket.remoteAddress ?? '');
+        const peer = logHash(request.socket.remoteAddress ?? '');
         log.info({ peer }, 'a request without a known secret was refused');
         throw refusal(401, 'UNAUTHENTICATED');
       }

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { pino } from 'pino';
-import { LogHash, loggerOptions } from '../../src/observability/logger.ts';
+import { createLogHash, loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
@@ -27,7 +27,7 @@ export async function startServer(schema: GraphQLSchema, overrides: Partial<Serv
     slices: new Map(),
     eventLoop: { isOverloaded: () => false, watch: () => () => {} },
     isUpstreamReady: () => true,
-    telemetry: { log, logSample: 1, metrics, logHash: new LogHash(undefined), tracing: undefined },
+    telemetry: { log, logSample: 1, metrics, logHash: createLogHash(), tracing: undefined },
     ...overrides,
   });
   const url = await server.listen('127.0.0.1', 0);
