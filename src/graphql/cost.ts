@@ -3,6 +3,7 @@ import {
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -19,7 +20,6 @@ import {
 } from 'graphql';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { isObject, sizeOf } from '../runtime/json.ts';
-import { type DocumentInfo, fieldsOf } from './selections.ts';
 import type { CostLimits } from './settings.ts';
 
 /** The cost of a request so far, and its limit. */
@@ -42,6 +42,9 @@ const COST_IN_ANSWER = 0.45;
 
 /** The most characters that JSON writes for one character, such as a control character. */
 const MAX_ESCAPE_LENGTH = 6;
+
+/** The part of a resolver's `info` that describes its valid document. */
+export type DocumentInfo = Pick<GraphQLResolveInfo, 'schema' | 'fragments'>;
 
 /** The cost of an operation as a function of its variables, computed once for each document. */
 export interface OperationCost {
@@ -143,13 +146,7 @@ export function checkCost(
 }
 
 /** Makes a list that is longer than `@listSize` assumes cost its actual size, and empties it if the request exceeds its limit. */
-export function countLists(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType))
-    for (const field of Object.values(type.getFields())) countList(field);
-  return schema;
-}
-
-function countList(field: GraphQLField<unknown, { readonly cost: Cost }>): void {
+export function countList(field: GraphQLField<unknown, { readonly cost: Cost }>): void {
   const { resolve = defaultFieldResolver } = field;
   const assumed = assumedSizeOf(field);
   if (assumed === undefined) return;
@@ -210,4 +207,33 @@ function variablesIn(value: ValueNode): string[] {
   if (value.kind === Kind.VARIABLE) return [value.name.value];
   if (value.kind === Kind.LIST) return value.values.flatMap(variablesIn);
   return value.kind === Kind.OBJECT ? value.fields.flatMap((field) => variablesIn(field.value)) : [];
+}
+
+/** The fields that a selection set selects on an object of this type, with fragments expanded. */
+export function fieldsOf(selections: SelectionSetNode, type: GraphQLObjectType, info: DocumentInfo): FieldNode[] {
+  const fields: FieldNode[] = [];
+  const spread = new Set<string>();
+  function collect({ selections: nodes }: SelectionSetNode): void {
+    for (const node of nodes) {
+      if (node.kind === Kind.FIELD) {
+        fields.push(node);
+        continue;
+      }
+      if (node.kind === Kind.FRAGMENT_SPREAD) {
+        // As in an execution, a fragment counts once for each object.
+        if (spread.has(node.name.value)) continue;
+        spread.add(node.name.value);
+      }
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : info.fragments[node.name.value];
+      if (fragment && isOn(fragment.typeCondition?.name.value, type, info.schema)) collect(fragment.selectionSet);
+    }
+  }
+  collect(selections);
+  return fields;
+}
+
+function isOn(condition: string | undefined, type: GraphQLObjectType, schema: GraphQLSchema): boolean {
+  if (condition === undefined || condition === type.name) return true;
+  const abstract = schema.getType(condition);
+  return isAbstractType(abstract) && schema.isSubType(abstract, type);
 }

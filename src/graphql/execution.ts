@@ -14,10 +14,9 @@ import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/metrics.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { RequestContext } from './context.ts';
-import { checkCost, costOf, type OperationCost } from './cost.ts';
+import { checkCost, costOf, fieldsOf, type OperationCost } from './cost.ts';
 import { DocumentCache, estimateParsedBytes, keyOf } from './documents.ts';
 import { reportErrors, toErrors } from './errors.ts';
-import { fieldsOf } from './selections.ts';
 import type { CostLimits } from './settings.ts';
 import { checkVariables, type DeclaredVariables, declaredBy, dropUndeclared } from './variables.ts';
 

@@ -16,9 +16,9 @@ import {
 import { asError, badUserInput } from '../errors.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { RequestContext } from './context.ts';
-import { countLists } from './cost.ts';
+import { countList } from './cost.ts';
 import { DateTime, JSONObject } from './scalars.ts';
-import { requireScopes, restrictReferences } from './scopes.ts';
+import { requireScope, restrictReferences } from './scopes.ts';
 import { typeDefs } from './type-defs.ts';
 
 const SHARED = typeDefs('schema.graphql');
@@ -52,26 +52,33 @@ export function schemaOf(modules: readonly GraphQLSchemaModule[]): GraphQLSchema
 
 /** An executable subgraph schema. It keeps no state of requests. */
 export function buildSchema(modules: GraphQLSchemaModule[]): GraphQLSchema {
-  return countLists(isolateRepresentations(requireScopes(printSdlOnce(buildSubgraphSchema(modules)))));
+  const schema = buildSubgraphSchema(modules);
+  printSdlOnce(schema);
+  isolateRepresentations(schema);
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType))
+    for (const field of Object.values(type.getFields())) {
+      requireScope(field, type);
+      countList(field);
+    }
+  return schema;
 }
 
 /** Printing the SDL takes a millisecond, and @apollo/subgraph prints it for each `_service`. */
-function printSdlOnce(schema: GraphQLSchema): GraphQLSchema {
+function printSdlOnce(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()['_service'];
   const { resolve } = field ?? {};
   let service: unknown;
   if (field && resolve) field.resolve = (...given) => (service ??= resolve(...given));
-  return schema;
 }
 
 /**
  * Changes the schema so that `_entities` resolves each representation by itself. In @apollo/subgraph's resolver, an unknown type
  * makes the whole list fail, and a type without a reference resolver returns the caller's own fields.
  */
-function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
+function isolateRepresentations(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()['_entities'];
   // A schema without entities has no such field.
-  if (!field) return schema;
+  if (!field) return;
   const resolvers = referenceResolversOf(schema);
 
   async function resolveOne(representation: unknown, context: RequestContext, info: GraphQLResolveInfo) {
@@ -91,7 +98,6 @@ function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
   field.resolve = (_root, { representations }: { representations: unknown[] }, context: RequestContext, info) =>
     Promise.all(representations.map((representation) => resolveOne(representation, context, info).catch(asError)));
-  return schema;
 }
 
 /** The reference resolvers by the name of their type. @apollo/subgraph keeps them in the extensions of the type. */

@@ -6,9 +6,7 @@ import {
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
-  type GraphQLSchema,
   getNamedType,
-  isObjectType,
   visit,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
@@ -19,14 +17,12 @@ import type { RequestContext } from './context.ts';
  * the tag, and a reference to such a type are null with FORBIDDEN. It is a tag, because gateways ignore an unknown directive or
  * refuse the supergraph.
  */
-export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap())) {
-    // The fields that lead to a type with the tag need the scope, so the fields of that type need no check.
-    if (!isObjectType(type) || isRisk(type)) continue;
-    for (const field of Object.values(type.getFields()))
-      if (hasTag(field.astNode) || isRisk(getNamedType(field.type))) restrict(field);
-  }
-  return schema;
+export function requireScope(field: GraphQLField<unknown, RequestContext>, parent: GraphQLObjectType): void {
+  const { resolve = defaultFieldResolver } = field;
+  // The fields that lead to a type with the tag need the scope, so the fields of that type need no check.
+  if (isRisk(parent) || !(hasTag(field.astNode) || isRisk(getNamedType(field.type)))) return;
+  field.resolve = (source, args, context, info) =>
+    context.mayReadRisk() ? resolve(source, args, context, info) : context.refuseField(forbidden);
 }
 
 function isRisk({ astNode, extensionASTNodes = [] }: GraphQLNamedType): boolean {
@@ -49,12 +45,6 @@ function hasTag(node: Pick<FieldNode, 'directives'> | null | undefined): boolean
   return tags.some(({ arguments: given = [] }) =>
     given.some(({ value }) => 'value' in value && value.value === 'risk'),
   );
-}
-
-function restrict(field: GraphQLField<unknown, RequestContext>): void {
-  const { resolve = defaultFieldResolver } = field;
-  field.resolve = (source, args, context, info) =>
-    context.mayReadRisk() ? resolve(source, args, context, info) : context.refuseField(forbidden);
 }
 
 /** The reference resolver of a type, which checks the scope if the type has the tag. */
