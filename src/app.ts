@@ -4,7 +4,7 @@ import { createLogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/tracing.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
-import { createAdmin, createServer, GRAPHQL_PATH, METRICS_PATH } from './server/server.ts';
+import { createServer, GRAPHQL_PATH } from './server/server.ts';
 import { type Config, quotaOf, slicesOn } from './settings/variables.ts';
 import type { Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
@@ -69,18 +69,14 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       trustsLoopback: sandbox !== undefined,
     });
     settle = server.settle;
-    metrics.watchReadiness(server.isReady);
-    const admin = createAdmin(metrics.registry, server.answerProbe);
-    closers.push(() => admin.close(0), server.stop);
-    const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
-    const url = await server.listen(config.host, config.port);
-    const graphqlUrl = url + GRAPHQL_PATH;
+    closers.push(server.stop);
+    const urls = await server.listen();
     const ready = Promise.all(runningSlices.map(({ upstream }) => upstream.health.start())).then(() =>
-      log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
+      log.info({ url: urls.graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
-    const examples = sandbox && pages ? pages.exampleCommands(graphqlUrl, sandbox.challengeUrl, names, config) : '';
-    const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
-    return { ...addresses, slices, examples, ready, stop };
+    const examples =
+      sandbox && pages ? pages.exampleCommands(urls.graphqlUrl, sandbox.challengeUrl, names, config) : '';
+    return { ...urls, sandboxUrls: sandbox?.urls, slices, examples, ready, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -12,7 +12,7 @@ import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from
 import { Listener } from './listener.ts';
 
 export const GRAPHQL_PATH = '/graphql';
-export const METRICS_PATH = '/metrics';
+const METRICS_PATH = '/metrics';
 
 /** Serves the public keys of attestations to verifiers (RFC 8615). */
 const JWKS_PATH = '/.well-known/jwks.json';
@@ -53,6 +53,8 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
   /** The reason why the process is not ready, apart from its upstreams. */
   let unready: 'starting' | 'draining' | undefined = 'starting';
   const isReady = () => unready === undefined && options.isUpstreamReady();
+  metrics.watchReadiness(isReady);
+  const admin = createAdmin(metrics.registry, answerProbe);
   const listener = new Listener({
     ...options,
     keepAliveMs: KEEP_ALIVE_MS,
@@ -115,13 +117,13 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
   }
 
   return {
-    answerProbe,
-    isReady,
-    /** See `Listener`. Readiness can succeed from then on. */
-    listen: async (host: string, port: number) => {
+    /** Listens on the port for metrics, then on the one for operations. Readiness can succeed from then on. */
+    listen: async () => {
+      const { host, port, adminPort } = options;
+      const metricsUrl = (await admin.listen(host, adminPort)) + METRICS_PATH;
       const url = await listener.listen(host, port);
       unready = undefined;
-      return url;
+      return { url, graphqlUrl: url + GRAPHQL_PATH, metricsUrl };
     },
     /** Fails readiness, answers with `connection: close` for the grace period, then drains for up to 7 s and closes all. */
     stop: async () => {
@@ -131,6 +133,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
       if (isServing) await setTimeout(options.shutdownGraceMs);
       await listener.close(DRAIN_MS);
       await handler.apollo.stop();
+      await admin.close(0);
     },
     /** Waits for the log lines of operations whose connections or calls were closed, for at most `SETTLE_MS`. */
     settle: () => Promise.race([Promise.allSettled(underWay), setTimeout(SETTLE_MS, undefined, { ref: false })]),
@@ -138,7 +141,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
 }
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
-export function createAdmin(
+function createAdmin(
   metrics: Pick<MetricsRegistry, 'render' | 'contentType'>,
   answerProbe: (path: string, response: ServerResponse) => boolean,
 ): Listener {

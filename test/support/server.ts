@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { pino } from 'pino';
 import { createLogHash, loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
+import { createServer, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
 
 /** Our server without our upstreams. Whoever starts one stops it. */
@@ -30,9 +30,9 @@ export async function startServer(schema: GraphQLSchema, overrides: Partial<Serv
     telemetry: { log, logSample: 1, metrics, logHash: createLogHash(), tracing: undefined },
     ...overrides,
   });
-  const url = await server.listen('127.0.0.1', 0);
+  const { graphqlUrl } = await server.listen();
   return {
-    graphqlUrl: url + GRAPHQL_PATH,
+    graphqlUrl,
     logged: () => lines.join(''),
     readMetrics: metrics.registry.render,
     stop: server.stop,
