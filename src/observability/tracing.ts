@@ -46,10 +46,7 @@ export async function openTracing(options: TracingOptions) {
     import('@opentelemetry/resources'),
     import('@opentelemetry/sdk-trace'),
   ]);
-  const exporter = new OTLPTraceExporter({
-    url: `${otlpEndpoint}/v1/traces`,
-    timeoutMillis: EXPORT_TIMEOUT_MS,
-  });
+  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
   const lost = lossRecorder(options);
   const send = exporter.export.bind(exporter);
   exporter.export = (spans, done) =>
@@ -57,13 +54,13 @@ export async function openTracing(options: TracingOptions) {
       if (result.error) lost('export_failed', spans.length, result.error);
       done(result);
     });
-  const batches = {
+  const batches = new sdk.BatchSpanProcessor({
     exporter,
     exportTimeoutMillis: EXPORT_TIMEOUT_MS,
     scheduledDelayMillis: 1_000,
     // Only this meter reports that the queue is full.
     selfObsMeterProvider: { getMeter: () => meterOf((count) => lost('queue_full', count)) },
-  };
+  });
   const provider = new sdk.TracerProvider({
     // The environment's attributes override our own.
     resource: resourceFromAttributes({
@@ -73,7 +70,7 @@ export async function openTracing(options: TracingOptions) {
     }).merge(detectResources({ detectors: [envDetector] })),
     // The SDK has no sampler of the environment.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(options.otelTracesSamplerArg) }),
-    spanProcessors: [new sdk.BatchSpanProcessor(batches)],
+    spanProcessors: [batches],
   });
   const tracer = provider.getTracer('device-trust', packageJson.version);
 

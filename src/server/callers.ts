@@ -25,8 +25,11 @@ interface Credential {
   readonly secret: Buffer;
 }
 
-/** Identifies callers: the router and services by their secrets, or anyone if none is configured. */
-export function createCallers(settings: ServerSettings, trustsLoopback = false) {
+/**
+ * Makes the function that identifies the caller of a request: the router or a service by its secret, or anyone if no secret is
+ * configured. Its result is undefined if secrets are configured and the request has none of them.
+ */
+export function identifierOf(settings: ServerSettings, trustsLoopback = false) {
   const { trustedHeaders = {} } = settings;
   const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;
   const readMetadata = createMetadataReader(metadata);
@@ -38,12 +41,6 @@ export function createCallers(settings: ServerSettings, trustsLoopback = false) 
   const routers = settings.routerSecrets.map((secret) => credential(ROUTER, secret));
   const services = settings.services.map(({ name, secret, scopes }) => credential(name, secret, scopes));
   const enforcesScopes = areScopesEnforced({ trustedHeaders, services: settings.services });
-
-  /** The scopes of the person; undefined if scopes are not enforced. */
-  function scopesOfPerson(request: RawHeaders): ReadonlySet<string> | undefined {
-    if (!enforcesScopes) return undefined;
-    return (scopesHeader !== undefined && scopesOf(request, scopesHeader)) || NO_SCOPES;
-  }
 
   /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
   class KnownCaller implements Caller {
@@ -57,8 +54,8 @@ export function createCallers(settings: ServerSettings, trustsLoopback = false) 
     constructor({ name, scopes }: Pick<Credential, 'name' | 'scopes'>, request: RawHeaders) {
       this.name = name;
       this.isService = name !== ROUTER && name !== ANYONE;
-      this.subject = subjectHeader === undefined ? undefined : subjectOf(request, subjectHeader);
-      this.scopes = scopes ?? scopesOfPerson(request);
+      this.subject = subjectOf(request, subjectHeader);
+      this.scopes = scopes ?? (enforcesScopes ? (scopesOf(request, scopesHeader) ?? NO_SCOPES) : undefined);
       this.#request = request;
     }
 
@@ -73,20 +70,17 @@ export function createCallers(settings: ServerSettings, trustsLoopback = false) 
     }
   }
 
-  return {
-    /** The caller of a request; undefined if secrets are configured and the request has none of them. */
-    identify: (request: IncomingMessage): Caller | undefined => {
-      if (routers.length + services.length === 0) {
-        const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
-        // The headers of an untrusted caller count as missing, and not as unconfigured, so that arguments do not replace them.
-        return new KnownCaller({ name: ANYONE, scopes: undefined }, isTrusted ? request : NO_HEADERS);
-      }
-      const found =
-        find(routers, String(request.headers['router-authorization'] ?? '')) ??
-        // With a router's secret, `Authorization` belongs to the person.
-        find(services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
-      return found && new KnownCaller(found, request);
-    },
+  return (request: IncomingMessage): Caller | undefined => {
+    if (routers.length + services.length === 0) {
+      const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
+      // The headers of an untrusted caller count as missing, and not as unconfigured, so that arguments do not replace them.
+      return new KnownCaller({ name: ANYONE, scopes: undefined }, isTrusted ? request : NO_HEADERS);
+    }
+    const found =
+      find(routers, String(request.headers['router-authorization'] ?? '')) ??
+      // With a router's secret, `Authorization` belongs to the person.
+      find(services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
+    return found && new KnownCaller(found, request);
   };
 }
 

@@ -213,12 +213,10 @@ function negotiateContentType(accept: string | undefined): string {
   const others = ['application/*', '*/*', '*']
     .map((range) => weights.get(range))
     .find((weight) => weight !== undefined);
-  let best: string | undefined;
-  let most = 0;
-  for (const name of [...weights.keys(), ...OFFERED.keys()]) {
-    const weight = weights.get(name) ?? others ?? 0;
-    if (weight > most && OFFERED.has(name)) [best, most] = [OFFERED.get(name), weight];
-  }
-  if (best === undefined) throw new RequestRefused(406, `Accept ${[...OFFERED.values()].join(' or ')}.`);
-  return best;
+  const [best] = [...weights.keys(), ...OFFERED.keys()]
+    .map((name) => ({ type: OFFERED.get(name), weight: weights.get(name) ?? others ?? 0 }))
+    .filter(({ type, weight }) => type !== undefined && weight > 0)
+    .sort((one, other) => other.weight - one.weight);
+  if (best?.type === undefined) throw new RequestRefused(406, `Accept ${[...OFFERED.values()].join(' or ')}.`);
+  return best.type;
 }

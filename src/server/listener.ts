@@ -167,8 +167,7 @@ export class Listener {
     this.#arrivals += 1;
     // Each unread answer adds a listener.
     socket.setMaxListeners(0);
-    const factor = 1 + JITTER * (2 * Math.random() - 1);
-    const endsAt = performance.now() + maxConnectionAgeMs * factor;
+    const endsAt = performance.now() + maxConnectionAgeMs * (1 + JITTER * (2 * Math.random() - 1));
     this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
     this.#withoutOperation.add(socket);
     socket.once('close', () => {
@@ -194,10 +193,7 @@ export class Listener {
     response.once('close', () => {
       connection.unanswered -= 1;
     });
-    if (this.#isDraining || performance.now() >= connection.endsAt) {
-      connection.isEnding = true;
-      response.setHeader('connection', 'close');
-    }
+    if (this.#isDraining || performance.now() >= connection.endsAt) this.end(response);
     this.#options.handle(request, response);
   }
 

@@ -6,7 +6,7 @@ import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerDevelopmentPage, hasLocalName, pathOf } from '../runtime/http.ts';
 import { callersIn } from '../runtime/shares.ts';
-import { createCallers } from './callers.ts';
+import { identifierOf } from './callers.ts';
 import { type HandlerOptions, handleGraphql, openHandler } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
 import { Listener } from './listener.ts';
@@ -47,7 +47,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
   const { telemetry, explorer } = options;
   const { log, logHash, metrics } = telemetry;
   const handler = await openHandler(schema, explorer !== undefined, options);
-  const callers = createCallers(options, options.trustsLoopback);
+  const identify = identifierOf(options, options.trustsLoopback);
   /** The operations whose log line is not yet written. */
   const underWay = new Set<Promise<void>>();
   /** The reason why the process is not ready, apart from its upstreams. */
@@ -78,7 +78,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
     const path = pathOf(request);
     const isOperation = path === GRAPHQL_PATH && request.method === 'POST';
     // Before the body is read, so that a request without the secret costs nothing.
-    const caller = isOperation ? callers.identify(request) : undefined;
+    const caller = isOperation ? identify(request) : undefined;
     const isClaimed = caller !== undefined && listener.claim(request.socket, caller);
     // A client without a secret gets one answer on a connection, even if many requests have arrived with the first.
     if (!isClaimed) listener.end(response);
@@ -141,10 +141,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
 }
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
-function createAdmin(
-  metrics: Pick<MetricsRegistry, 'render' | 'contentType'>,
-  answerProbe: (path: string, response: ServerResponse) => boolean,
-): Listener {
+function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, response: ServerResponse) => boolean) {
   let rendering: Promise<string> | undefined;
   // No `metrics` are passed, because they count refusals and evictions of callers only.
   return new Listener({
@@ -156,11 +153,11 @@ function createAdmin(
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!isRead(request)) return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
       // Concurrent requests share one rendering, which takes 3 ms.
-      rendering ??= metrics.render().finally(() => {
+      rendering ??= registry.render().finally(() => {
         rendering = undefined;
       });
       rendering.then(
-        (text) => send(response, 200, { 'content-type': metrics.contentType }, text),
+        (text) => send(response, 200, { 'content-type': registry.contentType }, text),
         () => sendText(response, 500, 'The metrics could not be collected.'),
       );
     },

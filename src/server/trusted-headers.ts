@@ -39,19 +39,19 @@ function linesOf({ rawHeaders }: RawHeaders, name: string): readonly string[] {
   return lines;
 }
 
-/** The value of a header that was sent once; undefined otherwise. */
-export function singleHeader(request: RawHeaders, name: string): string | undefined {
-  const lines = linesOf(request, name);
+/** The value of a header that was sent once; undefined otherwise, and without a name. */
+export function singleHeader(request: RawHeaders, name: string | undefined): string | undefined {
+  const lines = name === undefined ? [] : linesOf(request, name);
   return lines.length === 1 ? lines[0] : undefined;
 }
 
 /** The person in this header. Undefined if the header is absent, repeated, malformed or too long. */
-export function subjectOf(request: RawHeaders, header: string): string | undefined {
+export function subjectOf(request: RawHeaders, header: string | undefined): string | undefined {
   return matching(TEXT, MAX_LENGTH, singleHeader(request, header));
 }
 
 /** The scopes in this header. Undefined if the header is absent, repeated, malformed or too long. */
-export function scopesOf(request: RawHeaders, header: string): ReadonlySet<string> | undefined {
+export function scopesOf(request: RawHeaders, header: string | undefined): ReadonlySet<string> | undefined {
   const value = matching(SCOPES, MAX_LENGTH, singleHeader(request, header));
   return value === undefined ? undefined : new Set(value.split(' '));
 }

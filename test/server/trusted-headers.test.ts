@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { withTrusted } from '../../src/fingerprint/request.ts';
-import { createCallers } from '../../src/server/callers.ts';
+import { identifierOf } from '../../src/server/callers.ts';
 import {
   clientAddressOf,
   createMetadataReader,
@@ -33,12 +33,12 @@ describe('anyone, if no secret is configured', () => {
   });
 
   const trustedHeaders = { ...HEADERS.trustedHeaders, metadata: { ipAddr: { header: 'x-client-ip' } } };
-  const callers = createCallers({ ...DEFAULTS, trustedHeaders }, true);
+  const identifyIn = identifierOf({ ...DEFAULTS, trustedHeaders }, true);
   /** Who sends this request from this address. No test can have a peer on another machine, so the socket only has its address. */
   function identify(remoteAddress: string | undefined) {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
     request.rawHeaders.push(...Object.entries(PERSON).flat(), 'x-client-ip', '203.0.113.7');
-    return callers.identify(request);
+    return identifyIn(request);
   }
   /** What becomes of the argument of a client that says where it is. */
   const metadataFrom = (address: string | undefined) =>
