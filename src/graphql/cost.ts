@@ -44,7 +44,7 @@ const COST_IN_ANSWER = 0.45;
 const MAX_ESCAPE_LENGTH = 6;
 
 /** The part of a resolver's `info` that describes its valid document. */
-export type DocumentInfo = Pick<GraphQLResolveInfo, 'schema' | 'fragments'>;
+type DocumentInfo = Pick<GraphQLResolveInfo, 'schema' | 'fragments'>;
 
 /** The cost of an operation as a function of its variables, computed once for each document. */
 export interface OperationCost {

@@ -18,14 +18,6 @@ export interface Telemetry {
   readonly tracing: Tracing | undefined;
 }
 
-/** An upstream call that was sent and has ended, with its duration in ms. */
-export interface EndedCall {
-  readonly outcome: string;
-  /** Undefined without a response. */
-  readonly status: number | undefined;
-  readonly ms: number;
-}
-
 /** A decision of the risk policy, and the shadow rules that match before it. */
 type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { readonly shadow: readonly string[] };
 
@@ -132,8 +124,8 @@ export class Operation {
     this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
   }
 
-  /** Starts an upstream call, and returns the function that records its end. */
-  startCall(target: CallTarget): (call: EndedCall) => void {
+  /** Starts an upstream call, and returns the function that records its end, with its duration in ms. */
+  startCall(target: CallTarget): (call: { outcome: string; status: number | undefined; ms: number }) => void {
     const endSpan = this.#trace?.startCallSpan?.(target);
     return ({ outcome, status, ms }) => {
       this.#calls += 1;

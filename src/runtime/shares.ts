@@ -52,3 +52,34 @@ export interface Holder {
   /** Without any secret, every caller has the limits of the router. */
   readonly isService: boolean;
 }
+
+/** The part of a shared capacity that one request or connection has reserved. */
+export interface Reservation {
+  /** Takes this amount. Returns false, and takes nothing, if the caller's share has no room now. */
+  take(amount: number): boolean;
+  release(): void;
+}
+
+/** Opens an empty reservation for a caller. */
+export type Reserve = (caller: Holder) => Reservation;
+
+/** A capacity for all callers. Services may hold only their shares of it. */
+export function shareCapacity(total: number, callers: Callers): Reserve {
+  const held = new SharedCount();
+  const shares = sharesOf(total, callers);
+  return (caller) => {
+    let taken = 0;
+    return {
+      take: (amount) => {
+        if (!held.hasRoom(total, shares, caller, amount)) return false;
+        taken += amount;
+        held.add(caller, amount);
+        return true;
+      },
+      release: () => {
+        held.add(caller, -taken);
+        taken = 0;
+      },
+    };
+  };
+}

@@ -12,10 +12,18 @@ import type { CostLimits } from '../graphql/settings.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
-import { callersIn } from '../runtime/shares.ts';
+import { callersIn, type Reservation, shareCapacity } from '../runtime/shares.ts';
 import { startApollo, TRACE_HEADER } from './apollo.ts';
-import { MAX_BYTES_IN_FLIGHT, type Reservation, releaseWhenRead, shareCapacity } from './caller-limits.ts';
-import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
+import {
+  JSON_TYPE,
+  MAX_BYTES_IN_FLIGHT,
+  overloaded,
+  RequestRefused,
+  readJsonBody,
+  releaseWhenRead,
+  send,
+  sendRefusal,
+} from './http.ts';
 import { ROUTER, type ServerSettings } from './settings.ts';
 
 /** The largest answer: all that the default cost allows fits into it. */

@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
-import { MAX_BYTES_IN_FLIGHT, type Reservation } from './caller-limits.ts';
+import type { Reservation } from '../runtime/shares.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** The content type of JSON that does not answer an operation. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** The capacity for bodies, and for unread answers. A container of 512 MiB has room for both several times. */
+export const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 
 /** A longer body is encoded first: node:http copies a text together with the headers, at three times its memory. */
 const MAX_SENT_AS_TEXT = 65_536;
@@ -138,6 +141,21 @@ function closeIfStalled(response: ServerResponse): void {
     if (now - stalledSince < STALLED_MS) socket.setTimeout(STALL_CHECK_MS);
     else socket.destroy();
   });
+}
+
+/** Releases an answer's reservation once the client has read the whole answer, or has disconnected. */
+export function releaseWhenRead(answer: ServerResponse, { release }: Reservation): void {
+  const { socket } = answer.req;
+  if (answer.writableLength === 0 || socket.destroyed) {
+    release();
+    return;
+  }
+  const end = () => {
+    release();
+    socket.off('close', end);
+  };
+  // Node 22 emits no `close` for an answer that waits behind another answer on its connection.
+  for (const emitter of [answer, socket]) emitter.once('close', end);
 }
 
 export function sendText(response: ServerResponse, status: number, text: string, headers: Headers = {}): void {

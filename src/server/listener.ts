@@ -4,8 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
-import type { Callers, Holder } from '../runtime/shares.ts';
-import { type Reserve, shareCapacity } from './caller-limits.ts';
+import { type Callers, type Holder, type Reserve, shareCapacity } from '../runtime/shares.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
