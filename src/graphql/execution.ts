@@ -129,7 +129,7 @@ export class Execution {
 
   /** The refusal of a request that costs too much or whose variables are invalid; undefined if it may be executed. */
   check({ known, name }: NamedOperation, variables: Variables, context: RequestContext): Answer | undefined {
-    context.operation.recordKind({ ...known.kind, name });
+    context.operation.recordKind(known.kind, name);
     dropUndeclared(known.variables, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and bounds the checks that follow.

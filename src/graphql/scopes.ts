@@ -7,7 +7,6 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
-  visit,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from './context.ts';
@@ -30,13 +29,8 @@ function isRisk({ astNode, extensionASTNodes = [] }: GraphQLNamedType): boolean 
 }
 
 /** Does a part of this SDL have the tag `risk`? */
-export function hasRisk(document: DocumentNode): boolean {
-  let isFound = false;
-  const look = (node: Parameters<typeof hasTag>[0]) => {
-    isFound ||= hasTag(node);
-  };
-  visit(document, { FieldDefinition: look, ObjectTypeDefinition: look });
-  return isFound;
+export function hasRisk({ definitions }: DocumentNode): boolean {
+  return definitions.some((type) => 'fields' in type && [type, ...(type.fields ?? [])].some(hasTag));
 }
 
 /** Does this definition of the SDL have the tag `risk`? */

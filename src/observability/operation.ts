@@ -94,7 +94,7 @@ export class Operation {
   }
 
   /** Records the kind of the operation, once its document is valid. */
-  recordKind({ type, field, name }: OperationKind): void {
+  recordKind({ type, field }: Omit<OperationKind, 'name'>, name: string | undefined): void {
     this.#kind = { type, field, name: name?.slice(0, MAX_NAME_LENGTH) };
   }
 
