@@ -3,7 +3,7 @@ import { choice, internalAddress, ownSecret, ratio, type Table, type Values } fr
 
 /** The variables of the log and of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
 
-export const LOG_VARIABLES = {
+export const TELEMETRY_VARIABLES = {
   logLevel: {
     name: 'LOG_LEVEL',
     ...choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
@@ -11,14 +11,11 @@ export const LOG_VARIABLES = {
   },
   logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
   logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
-} as const satisfies Table;
-
-export const TRACING_VARIABLES = {
   otlpEndpoint: { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', ...internalAddress },
   otelTracesSamplerArg: { name: 'OTEL_TRACES_SAMPLER_ARG', ...ratio, default: '0.1' },
 } as const satisfies Table;
 
-export type TracingSettings = Values<typeof TRACING_VARIABLES>;
+export type TelemetrySettings = Values<typeof TELEMETRY_VARIABLES>;
 
 /** Do OpenTelemetry's own variables turn traces off? */
 export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = '' }: Environment): boolean {

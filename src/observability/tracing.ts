@@ -16,7 +16,7 @@ import {
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { FinishedOperation, Metrics } from './metrics.ts';
-import type { TracingSettings } from './settings.ts';
+import type { TelemetrySettings } from './settings.ts';
 
 export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 
@@ -28,7 +28,7 @@ export type CallTarget = Readonly<
   Record<'service' | 'origin' | 'pathTemplate', string> & { region: string | undefined }
 >;
 
-type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
+type TracingOptions = TelemetrySettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
 
 /** The deadline of one export, and of the last exports when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;

@@ -142,7 +142,6 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
 function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, response: ServerResponse) => boolean) {
-  let rendering: Promise<string> | undefined;
   // No `metrics` are passed, because they count refusals and evictions of callers only.
   return new Listener({
     maxConnections: ADMIN_MAX_CONNECTIONS,
@@ -152,11 +151,7 @@ function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, resp
       if (answerProbe(path, response)) return;
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!isRead(request)) return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
-      // Concurrent requests share one rendering, which takes 3 ms.
-      rendering ??= registry.render().finally(() => {
-        rendering = undefined;
-      });
-      rendering.then(
+      registry.render().then(
         (text) => send(response, 200, { 'content-type': registry.contentType }, text),
         () => sendText(response, 500, 'The metrics could not be collected.'),
       );

@@ -1,7 +1,7 @@
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
 import { address, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
-import { areTracesOff, LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
+import { areTracesOff, TELEMETRY_VARIABLES } from '../observability/settings.ts';
 import { SERVER_VARIABLES } from '../server/settings.ts';
 import type { Slice } from '../slice.ts';
 import { SLICES, type SliceRows } from '../slices.ts';
@@ -13,8 +13,7 @@ const COMMON = {
   ...SERVER_VARIABLES,
   ...UPSTREAM_VARIABLES,
   ...COST_VARIABLES,
-  ...LOG_VARIABLES,
-  ...TRACING_VARIABLES,
+  ...TELEMETRY_VARIABLES,
 } as const satisfies Table;
 
 type Rows = typeof COMMON & SliceRows;
