@@ -12,17 +12,14 @@ export interface OperationKind {
   readonly name: string | undefined;
 }
 
-/** An operation that has ended. */
 export interface FinishedOperation {
   /** The name of the caller: `router`, `anyone` or a configured service. */
   readonly caller: string;
   /** Undefined if no valid document contained the operation. */
   readonly kind: OperationKind | undefined;
   readonly ms: number;
-  /** The HTTP status of the response. */
   readonly status: number;
   readonly hasData: boolean;
-  /** The codes of the errors in the response. */
   readonly errors: readonly ErrorCode[];
   /** The side that has to act on its errors. */
   readonly side: Side;

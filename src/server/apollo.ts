@@ -25,7 +25,6 @@ interface Options {
   readonly allowsIntrospection: boolean;
   /** May a caller request inline traces (ftv1)? They reveal how requests are resolved. */
   readonly inlineTraces: boolean;
-  /** A company's own plugins. With any, Apollo Server executes every operation, so that the plugins see it. */
   readonly plugins: readonly ApolloServerPlugin<RequestContext>[];
 }
 

@@ -52,7 +52,6 @@ export async function openHandler(schema: GraphQLSchema, allowsIntrospection: bo
     maxAnswerBytes,
     execution,
     apollo: await startApollo(schema, { log, execution, allowsIntrospection, inlineTraces, plugins }),
-    /** May a known operation skip Apollo Server? */
     skipsApollo: plugins.length === 0,
     /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
     reserveBody: shareCapacity(MAX_BYTES_IN_FLIGHT, callers),
