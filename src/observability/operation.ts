@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Span } from '@opentelemetry/api';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, isErrorCode, type Side } from '../errors.ts';
 import type { Holder } from '../runtime/shares.ts';
 import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics, OperationKind } from './metrics.ts';
-import { type CallTarget, type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
+import { type CallTarget, endCall, endOperation, parseTraceparent, type Tracing } from './tracing.ts';
 
 /** Where operations are reported. */
 export interface Telemetry {
@@ -49,8 +50,8 @@ export class Operation {
   responseBytesLeft = MAX_RESPONSE_BYTES;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
-  readonly #headers: IncomingHttpHeaders;
-  readonly #trace: OperationSpan | undefined;
+  readonly #request: IncomingMessage;
+  readonly #span: Span | undefined;
   readonly #startedAt = performance.now();
   readonly #outcomes: Record<string, number> = {};
   readonly #tokens: string[] = [];
@@ -64,13 +65,12 @@ export class Operation {
   #proceed: boolean | undefined;
 
   constructor(request: IncomingMessage, { name, isService }: Holder, telemetry: Telemetry) {
-    const { headers } = request;
     this.#telemetry = telemetry;
-    this.#headers = headers;
+    this.#request = request;
     this.caller = name;
     this.isService = isService;
-    this.#trace = telemetry.tracing?.startOperation(request);
-    this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
+    this.#span = telemetry.tracing?.startOperation(request);
+    this.requestId = plain(request.headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     telemetry.metrics.operationStarted();
   }
 
@@ -126,11 +126,11 @@ export class Operation {
 
   /** Starts an upstream call, and returns the function that records its end, with its duration in ms. */
   startCall(target: CallTarget): (call: { outcome: string; status: number | undefined; ms: number }) => void {
-    const endSpan = this.#trace?.startCallSpan?.(target);
+    const span = this.#span && this.#telemetry.tracing?.startCall(this.#span, target);
     return ({ outcome, status, ms }) => {
       this.#calls += 1;
       this.#callMs += ms;
-      endSpan?.(outcome, status);
+      if (span) endCall(span, outcome, status);
     };
   }
 
@@ -147,7 +147,7 @@ export class Operation {
     const side = errors[0] === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
     const finished = { caller: this.caller, kind: this.#kind, ms, status, hasData, errors, side };
     this.#telemetry.metrics.recordOperation(finished);
-    this.#trace?.end(finished);
+    if (this.#span) endOperation(this.#span, this.#request, finished);
     this.#writeLine(errors, ms);
   }
 
@@ -160,10 +160,10 @@ export class Operation {
       this.#decisions.every(({ action, shadow }) => action === 'ALLOW' && shadow.length === 0);
     // Good operations need no investigation, so a sample is enough.
     if (isGood && Math.random() >= logSample) return;
-    const headers = this.#headers;
+    const { headers } = this.#request;
     writeOperation(log, {
       requestId: this.requestId,
-      traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
+      traceId: this.#span?.spanContext().traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.caller,
       person: this.#reader && logHash(this.#reader),
       operation: this.#kind?.name,

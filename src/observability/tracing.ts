@@ -20,9 +20,6 @@ import type { TelemetrySettings } from './settings.ts';
 
 export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 
-/** The span of one operation. Its only text from the client is the name of the operation. */
-export type OperationSpan = ReturnType<Tracing['startOperation']>;
-
 /** The target of a call without ids: the path template has names instead. */
 export type CallTarget = Readonly<
   Record<'service' | 'origin' | 'pathTemplate', string> & { region: string | undefined }
@@ -82,26 +79,19 @@ export async function openTracing(options: TracingOptions) {
       await Promise.race([provider.shutdown(), timeout]).catch(() => {});
     },
     /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
-    startOperation: (request: IncomingMessage) => {
+    startOperation: (request: IncomingMessage): Span => {
       const parent = parseTraceparent(request.headers['traceparent']);
-      const parentContext = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
-      const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContext);
-      const isSampled = span.isRecording();
-      const context = trace.setSpan(ROOT_CONTEXT, span);
-      // The services get no `traceparent`: it would tell them which of their calls belong to one operation.
-      const startCallSpan = (target: CallTarget) => {
-        const options = { kind: SpanKind.CLIENT, attributes: attributesOfCall(target) };
-        const call = tracer.startSpan(`POST ${target.pathTemplate}`, options, context);
-        return (outcome: string, status: number | undefined) => endCall(call, outcome, status);
-      };
-      return {
-        traceId: span.spanContext().traceId,
-        /** Starts the span of a call, and returns the function that ends it; undefined unless the trace is exported. */
-        startCallSpan: isSampled ? startCallSpan : undefined,
-        end: (operation: FinishedOperation) => {
-          if (isSampled) endOperation(span, request, operation);
-        },
-      };
+      const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
+      return tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, context);
+    },
+    /**
+     * Starts the span of a call for an operation; undefined unless the trace is exported. The services get no `traceparent`: it
+     * would tell them which of their calls belong to one operation.
+     */
+    startCall: (operation: Span, target: CallTarget): Span | undefined => {
+      if (!operation.isRecording()) return undefined;
+      const options = { kind: SpanKind.CLIENT, attributes: attributesOfCall(target) };
+      return tracer.startSpan(`POST ${target.pathTemplate}`, options, trace.setSpan(ROOT_CONTEXT, operation));
     },
   };
 }
@@ -132,12 +122,16 @@ function meterOf(dropped: (count: number) => void): Meter {
   return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
 }
 
-/** Ends the span of an operation. The address is the socket's, because any client can write a `Host` header. */
-function endOperation(
+/**
+ * Ends the span of an operation. Its only text from the client is the name of the operation: the address is the socket's,
+ * because any client can write a `Host` header.
+ */
+export function endOperation(
   span: Span,
   { method = '', httpVersion, socket }: IncomingMessage,
   { kind, errors: [code], side, status }: FinishedOperation,
 ): void {
+  if (!span.isRecording()) return;
   span.setAttributes({
     'http.request.method': method,
     'http.route': '/graphql',
@@ -172,7 +166,7 @@ function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget)
 }
 
 /** Ends the span of a call, with the HTTP status of the response, if there was one. A refused input is no error. */
-function endCall(call: Span, outcome: string, status: number | undefined): void {
+export function endCall(call: Span, outcome: string, status: number | undefined): void {
   if (status !== undefined) call.setAttribute('http.response.status_code', status);
   if (outcome !== 'ok' && outcome !== 'rejected') fail(call, status && status >= 400 ? `${status}` : outcome, true);
   call.end();
