@@ -24,16 +24,11 @@ const MAX_PROBLEMS = 5;
 /** The problems at which the check stops: graphql-js makes an error object with suggestions for each problem. */
 const MAX_COUNTED = 20;
 
-interface DeclaredVariable {
-  readonly type: GraphQLInputType;
-  readonly hasDefault: boolean;
-}
+export type DeclaredVariables = ReturnType<typeof declaredBy>;
 
-/** The variables of an operation, by name. */
-export type DeclaredVariables = ReadonlyMap<string, DeclaredVariable>;
-
-export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLSchema): DeclaredVariables {
-  const declared = new Map<string, DeclaredVariable>();
+/** The variables that an operation declares, by name. */
+export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLSchema) {
+  const declared = new Map<string, { readonly type: GraphQLInputType; readonly hasDefault: boolean }>();
   for (const { variable, type: node, defaultValue } of definition.variableDefinitions ?? []) {
     const type = typeFromAST(schema, node);
     if (isInputType(type)) declared.set(variable.name.value, { type, hasDefault: defaultValue !== undefined });

@@ -1,13 +1,10 @@
-/** The callers of this process. A service with two secrets is one. */
-export interface Callers {
-  readonly hasRouter: boolean;
-  readonly services: number;
-}
+export type Callers = ReturnType<typeof callersIn>;
 
+/** The callers of a process with these settings. A service with two secrets is one. */
 export const callersIn = (settings: {
   readonly routerSecrets: readonly unknown[];
   readonly services: readonly { readonly name: string }[];
-}): Callers => ({
+}) => ({
   hasRouter: settings.routerSecrets.length > 0,
   services: new Set(settings.services.map(({ name }) => name)).size,
 });

@@ -18,13 +18,6 @@ const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 const NO_HEADERS: RawHeaders = { rawHeaders: [] };
 
-interface Credential {
-  readonly name: string;
-  /** Undefined if scopes come from the person behind the request. */
-  readonly scopes: ReadonlySet<string> | undefined;
-  readonly secret: Buffer;
-}
-
 /**
  * Makes the function that identifies the caller of a request: the router or a service by its secret, or anyone if no secret is
  * configured. Its result is undefined if secrets are configured and the request has none of them.
@@ -33,14 +26,15 @@ export function identifierOf(settings: ServerSettings, trustsLoopback = false) {
   const { trustedHeaders = {} } = settings;
   const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;
   const readMetadata = createMetadataReader(metadata);
-  const credential = (name: string, secret: string, scopes?: readonly string[]): Credential => ({
+  const credential = (name: string, secret: string, scopes?: readonly string[]) => ({
     name,
+    /** Undefined if scopes come from the person behind the request. */
     scopes: scopes && new Set(scopes),
     secret: Buffer.from(secret),
   });
   const routers = settings.routerSecrets.map((secret) => credential(ROUTER, secret));
   const services = settings.services.map(({ name, secret, scopes }) => credential(name, secret, scopes));
-  const enforcesScopes = areScopesEnforced({ trustedHeaders, services: settings.services });
+  const enforcesScopes = areScopesEnforced(settings);
 
   /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
   class KnownCaller implements Caller {
@@ -51,7 +45,7 @@ export function identifierOf(settings: ServerSettings, trustsLoopback = false) {
     readonly #request: RawHeaders;
     #metadata: TrustedMetadata | undefined;
 
-    constructor({ name, scopes }: Pick<Credential, 'name' | 'scopes'>, request: RawHeaders) {
+    constructor({ name, scopes }: Pick<Caller, 'name' | 'scopes'>, request: RawHeaders) {
       this.name = name;
       this.isService = name !== ROUTER && name !== ANYONE;
       this.subject = subjectOf(request, subjectHeader);
@@ -85,7 +79,7 @@ export function identifierOf(settings: ServerSettings, trustsLoopback = false) {
 }
 
 /** The credential with this secret. All are compared, so the time reveals nothing of a secret but its length. */
-function find(known: readonly Credential[], presented: string): Credential | undefined {
+function find<Credential extends { readonly secret: Buffer }>(known: readonly Credential[], presented: string) {
   const bytes = Buffer.from(presented);
   let found: Credential | undefined;
   for (const credential of known)
