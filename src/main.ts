@@ -83,12 +83,11 @@ function chosenSlices(): readonly Slice[] {
 }
 
 const chosen = chosenSlices();
-const readFile = (path: string) => readFileSync(path, 'utf8');
 
 /** Reads the configuration, or ends the process with every mistake in it. */
 function readConfig(): Config {
   try {
-    const config = parseConfig(process.env, readFile, SLICES, chosen);
+    const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), SLICES, chosen);
     const unsafe = config.upstreamMode === 'live' ? unsafeSwitches(process.env, process.execArgv) : [];
     if (unsafe.length > 0) throw new ConfigError(unsafe);
     return config;

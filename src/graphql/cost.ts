@@ -15,8 +15,8 @@ import {
   SchemaMetaFieldDef,
   type SelectionSetNode,
   TypeMetaFieldDef,
-  type ValueNode,
   valueFromASTUntyped,
+  visit,
 } from 'graphql';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { isObject, sizeOf } from '../runtime/json.ts';
@@ -87,12 +87,13 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
   let references = 0;
   for (const node of fieldsOf(operation.selectionSet, root, info)) {
     // Only arguments of root fields can be large.
-    for (const { value } of node.arguments ?? []) {
-      for (const name of variablesIn(value)) {
-        const variable = variables.get(name);
-        if (variable) variable.uses += 1;
-      }
-    }
+    for (const argument of node.arguments ?? [])
+      visit(argument, {
+        Variable: ({ name }) => {
+          const variable = variables.get(name.value);
+          if (variable) variable.uses += 1;
+        },
+      });
     const list = node.arguments?.find(({ name }) => name.value === 'representations')?.value;
     if (node.name.value !== '_entities' || !list) {
       fixed += costOfField(node, root, info);
@@ -201,12 +202,6 @@ function assumedSizeOf({ astNode }: Pick<GraphQLField<unknown, unknown>, 'astNod
   const directive = astNode?.directives?.find(({ name }) => name.value === 'listSize');
   const size = directive?.arguments?.find(({ name }) => name.value === 'assumedSize')?.value;
   return size?.kind === Kind.INT ? Number(size.value) : undefined;
-}
-
-function variablesIn(value: ValueNode): string[] {
-  if (value.kind === Kind.VARIABLE) return [value.name.value];
-  if (value.kind === Kind.LIST) return value.values.flatMap(variablesIn);
-  return value.kind === Kind.OBJECT ? value.fields.flatMap((field) => variablesIn(field.value)) : [];
 }
 
 /** The fields that a selection set selects on an object of this type, with fragments expanded. */
