@@ -196,7 +196,7 @@ function logProblems(
 }
 
 /** A random challenge with our signature: the service may reject the challenge, but not our account. No cache can answer it. */
-export function captchaProbe({ keys, region, origin, path, headers }: Captcha): Probe {
+export function captchaProbe({ keys, ...account }: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');
     const captchaOutput = randomBytes(96).toString('base64url');
@@ -209,5 +209,5 @@ export function captchaProbe({ keys, region, origin, path, headers }: Captcha): 
     if (result.reason === 'illegal sign_token') keys.refuse(sent);
     return result;
   };
-  return { region, origin, path, headers, body, classify };
+  return { ...account, body, classify };
 }

@@ -98,6 +98,6 @@ const EMPTY_TOKEN = {
 };
 
 /** A query with an empty token. The service refuses it after it has checked our credentials (document, section 8). */
-export function fingerprintProbe({ region, origin, path, headers }: Account): Probe {
-  return { region, origin, path, headers, body: () => toBody({ token: '' }), classify: probeResultOf };
+export function fingerprintProbe(account: Account): Probe {
+  return { ...account, body: () => toBody({ token: '' }), classify: probeResultOf };
 }

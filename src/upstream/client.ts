@@ -2,11 +2,11 @@ import { DeviceTrustError } from '../errors.ts';
 import { Bulkhead } from './bulkhead.ts';
 import type { Account, CallingOperation } from './call.ts';
 import { startDeadline } from './deadline.ts';
+import { createServiceHealth, type HealthOptions, type ServiceHealth } from './health.ts';
 import type { Evidence } from './health-table.ts';
-import type { CallOutcome, DocumentedOutcome, UpstreamMetrics } from './metrics.ts';
+import type { CallOutcome, DocumentedOutcome } from './metrics.ts';
 import type { Probe } from './probe.ts';
 import type { Quota } from './quota.ts';
-import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
@@ -26,12 +26,11 @@ type Read<Result> = (response: UpstreamResponse) => {
   readonly outcome: DocumentedOutcome | undefined;
 };
 
-export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
+export interface UpstreamOptions<Configured extends Account> extends HealthOptions {
   readonly accounts: readonly Configured[];
   readonly probeOf: (account: Configured) => Probe;
   /** The path of calls as in the service's documentation, with names in braces instead of ids. */
   readonly pathTemplate: string;
-  readonly metrics: UpstreamMetrics;
   /** The maximum of calls in flight in one region, and of calls in its queue. */
   readonly upstreamMaxInFlight: number;
   /** Limits how many calls are sent for each account. */
@@ -60,8 +59,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     const { service, accounts, metrics, quota } = options;
     this.#options = options;
     this.#accounts = new Map(accounts.map((account) => [account.id, account]));
-    const probes = accounts.map((account) => [account.id, options.probeOf(account)] as const);
-    this.health = new ServiceHealth({ ...options, probes });
+    this.health = createServiceHealth(accounts.map(options.probeOf), options);
     metrics.watchService(service, { health: this.health, bulkheads: this.#bulkheads, quota });
   }
 

@@ -18,7 +18,7 @@ interface FinishedCall {
 
 interface WatchedService {
   readonly health: {
-    readonly accounts: ReadonlyMap<string, { status: HealthStatus; probe: { region?: string | undefined } }>;
+    readonly accounts: ReadonlyMap<string, { status: HealthStatus; region?: string | undefined }>;
   };
   readonly bulkheads: ReadonlyMap<string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>>;
   readonly quota: {
@@ -70,8 +70,8 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
           maxInFlight.set({ service, region }, bulkhead.maxInFlight);
           queued.set({ service, region }, bulkhead.queued);
         }
-        for (const [account, { status, probe }] of health.accounts) {
-          const ids = { service, region: probe.region ?? '', account };
+        for (const [account, { status, region = '' }] of health.accounts) {
+          const ids = { service, region, account };
           for (const state of HEALTH_STATES) states.set({ ...ids, state }, Number(state === status.state));
           worked.set(ids, Number(status.hasWorked));
           outages.inc(ids, status.outages);

@@ -56,7 +56,7 @@ describe('a call is reported once, with its span', () => {
 test('a full queue takes no trial call in an outage: whoever asks hears of the outage', async () => {
   const [upstream, failing] = [await start(undefined), await startHostile(down, { probe: down })];
   onTestFinished(failing.stop);
-  const { client } = startClient({ upstreamMaxInFlight: 1, probes: [['a', probeOf(failing.url)]] });
+  const { client } = startClient({ upstreamMaxInFlight: 1, probes: [probeOf(failing.url)] });
   const [early, late] = [createContext(), createContext()];
   const underWay = Promise.allSettled([1, 2].map(() => client.call(requestTo(upstream.url, early), asIs)));
   await expect.poll(() => upstream.received.length).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   const failing = await start(503);
   const working = await start(200);
   const upstream = await start(undefined);
-  const probes = [['a', probeOf(failing.url)] as const, ['b', probeOf(working.url)] as const];
+  const probes = [probeOf(failing.url), probeOf(working.url, 'b')];
   const { client } = startClient({ probes, upstreamMaxInFlight: 3 });
   const first = createContext();
   const post = (account: string, context = createContext()) =>
@@ -113,7 +113,7 @@ test('a confirmed outage of an account ends its calls in the queue and the later
 test('a half-open call that a limit of ours stops gives its turn to the next one', async () => {
   const failing = await start(503);
   const upstream = await start(undefined);
-  const { client } = startClient({ probes: [['a', probeOf(failing.url)]], upstreamMaxInFlight: 1, timeoutMs: 400 });
+  const { client } = startClient({ probes: [probeOf(failing.url)], upstreamMaxInFlight: 1, timeoutMs: 400 });
   const post = (account: string) => client.call(requestTo(upstream.url, createContext(), account), asIs);
   client.health.accounts.get('a')?.startProbes();
   await expect.poll(() => client.health.accounts.get('a')?.status.state).toBe('outage');

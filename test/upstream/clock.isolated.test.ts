@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ServiceHealth } from '../../src/upstream/service-health.ts';
+import { createServiceHealth } from '../../src/upstream/health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { accountStarter, down, inTurn, probeOf, serviceOptions, well } from './support.ts';
 
@@ -53,8 +53,7 @@ test('a service that does not answer keeps the process from becoming ready for 1
     return usual(act, ms === 15_000 ? 100 : ms, ...values);
   });
   onTestFinished(() => void vi.restoreAllMocks());
-  const probes = [['a', probeOf(upstream.url)] as const];
-  const service = new ServiceHealth({ ...serviceOptions(), probes, upstreamCheck: 'first' });
+  const service = createServiceHealth([probeOf(upstream.url)], { ...serviceOptions(), upstreamCheck: 'first' });
   onTestFinished(() => service.close());
   const ready = service.start();
   expect([service.isReady, waits]).toEqual([false, expect.arrayContaining([15_000])]);

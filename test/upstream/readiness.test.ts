@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, describe, test } from 'vitest';
-import { ServiceHealth, type ServiceHealthOptions } from '../../src/upstream/service-health.ts';
+import { createServiceHealth, type HealthOptions } from '../../src/upstream/health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { down, probeOf, serviceOptions, well } from './support.ts';
 
 /** Which accounts let the process become ready, and when. The tests run side by side, because they mostly wait. */
 
-type Check = ServiceHealthOptions['upstreamCheck'];
+type Check = HealthOptions['upstreamCheck'];
 
 const refusing = answer(403, '');
 
@@ -31,18 +31,16 @@ async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>
     const { account, health, msg } = JSON.parse(line);
     changes.push([account, health, msg.includes('does not become ready')]);
   };
-  const probesOf = (...names: readonly string[]) =>
-    names.map((name) => [name, { ...probeOf(upstream.url), path: `/${name}` }] as const);
-  const service = new ServiceHealth({
+  const probes = Object.keys(accounts).map((name) => ({ ...probeOf(upstream.url, name), path: `/${name}` }));
+  const service = createServiceHealth(probes, {
     ...serviceOptions(),
-    probes: probesOf(...Object.keys(accounts)),
     upstreamCheck: check,
     graceMs,
     log: pino({ level: 'debug' }, { write }),
   });
   closers.push(() => service.close());
   const stateOf = (account: string) => service.accounts.get(account)?.status.state;
-  return { service, behaviours, sent, changes, probesOf, stateOf };
+  return { service, behaviours, sent, changes, stateOf };
 }
 
 describe.concurrent('by default the first account decides', () => {

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { DnsCache } from '../../src/runtime/dns.ts';
-import { AccountHealth } from '../../src/upstream/account-health.ts';
-import type { Account, CallingOperation } from '../../src/upstream/call.ts';
+import type { CallingOperation } from '../../src/upstream/call.ts';
 import { UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
+import { createServiceHealth } from '../../src/upstream/health.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/probe.ts';
 import { createQuota } from '../../src/upstream/quota.ts';
@@ -15,7 +15,6 @@ import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 export function serviceOptions() {
   return {
     service: 'captcha',
-    probes: [],
     upstreamMode: 'live',
     upstreamCheck: 'off',
     // Longer than any answer takes that comes at once, however busy the machine is.
@@ -33,20 +32,19 @@ export function createTestClient({ probes = [], metrics, ...options }: TestOptio
   const callers = { hasRouter: true, services: new Map() };
   const quota = createQuota('test', {}, callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
   const limits = { upstreamMaxInFlight: 10, quota, pathTemplate: '/' };
-  const accounts = probes.map(([id, probe]) => ({ id, ...probe }));
   return new UpstreamClient({
     ...usual,
     ...limits,
     ...options,
-    accounts,
-    probeOf: (account) => account,
+    accounts: probes,
+    probeOf: (probe) => probe,
     metrics: { ...usual.metrics, ...metrics },
   });
 }
 
 /** With the question that probes each account. */
-export type TestOptions = Partial<Omit<UpstreamOptions<Account>, 'metrics' | 'accounts' | 'probeOf'>> & {
-  probes?: readonly (readonly [id: string, probe: Probe])[];
+export type TestOptions = Partial<Omit<UpstreamOptions<Probe>, 'metrics' | 'accounts' | 'probeOf'>> & {
+  probes?: readonly Probe[];
   metrics?: Partial<UpstreamMetrics>;
 };
 
@@ -72,8 +70,8 @@ export function requestTo(origin: string, operation: CallingOperation, id = 'a')
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */
-export function probeOf(origin: string, classify: Probe['classify'] = classify200): Probe {
-  return { region: 'GLB', origin, path: '/probe', headers: {}, body: () => 'probe', classify };
+export function probeOf(origin: string, id = 'a'): Probe {
+  return { id, region: 'GLB', origin, path: '/probe', headers: {}, body: () => 'probe', classify: classify200 };
 }
 
 function classify200({ status }: UpstreamResponse) {
@@ -102,13 +100,16 @@ export function accountStarter() {
       sentAt.push(performance.now());
       return probe.body();
     };
-    const health = new AccountHealth(
-      'a',
-      { ...probe, body },
-      { ...serviceOptions(), eventLoop: { totalLagMs }, ...more },
-      ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
-    );
-    closers.push(upstream.stop, () => health.close());
+    const write = (line: string) => {
+      const { health: state, reason } = JSON.parse(line);
+      changes.push(reason ? `${state}: ${reason}` : state);
+    };
+    const log = pino({ level: 'debug' }, { write });
+    const options = { ...serviceOptions(), eventLoop: { totalLagMs }, log, ...more };
+    const service = createServiceHealth([{ ...probe, body }], options);
+    const health = service.accounts.get('a');
+    if (!health) throw new Error('expected the account, but got none');
+    closers.push(upstream.stop, service.close);
     return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
   }
 
