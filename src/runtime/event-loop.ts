@@ -6,8 +6,8 @@ const WINDOW_MS = 50;
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/** The number of ticks after a measurement is read without a watcher, and how long delays count after the last tick, in ms. */
-const [TICKS_AFTER_READ, REMEMBERED_MS] = [50, 100];
+/** How long delays count after the last tick, in ms. */
+const REMEMBERED_MS = 100;
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 
@@ -24,7 +24,6 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let delayMs = 0;
   let delayBeforeMs = 0;
   let watchers = 0;
-  let ticksLeft = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const lagAt = (now: number) => (timer ? Math.max(0, now - lastTick - TICK_MS) : 0);
@@ -41,8 +40,6 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
     } else windowLagMs += lagAt(now);
     totalMs += lagAt(now);
     lastTick = now;
-    ticksLeft -= 1;
-    if (watchers === 0 && ticksLeft <= 0) rest();
   };
 
   const rest = () => {
@@ -52,44 +49,30 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   };
 
   const wake = () => {
-    if (timer) return;
     const now = performance.now();
     if (now - lastTick > REMEMBERED_MS) [delayMs, delayBeforeMs] = [0, 0];
     [lastTick, windowStart, windowLagMs] = [now, now, 0];
     timer = setInterval(tick, TICK_MS).unref();
   };
 
-  /** After a read without a watcher the ticks go on for a while, so that the next read has a measurement. */
-  const keepTicking = () => {
-    if (watchers > 0) return;
-    ticksLeft = TICKS_AFTER_READ;
-    wake();
-  };
-  keepTicking();
-
   return {
     /** Measures until the returned function is called. Requests, calls and probes watch as long as they are in flight. */
     watch: (): (() => void) => {
+      if (watchers === 0) wake();
       watchers += 1;
-      wake();
       return () => {
         watchers -= 1;
-        if (watchers === 0 && ticksLeft <= 0) rest();
+        if (watchers === 0) rest();
       };
     },
     /** The total lag since the start, in ms: tells a slow upstream from a response that waits in our socket. */
-    totalLagMs: (): number => {
-      keepTicking();
-      return totalMs + lagAt(performance.now());
-    },
+    totalLagMs: (): number => totalMs + lagAt(performance.now()),
     /**
      * Was the event loop late by more than the limit twice in a row? A single delay may be a garbage collection. The second delay
      * counts while it lasts, so that requests which arrive meanwhile are refused.
      */
-    isOverloaded: (): boolean => {
-      keepTicking();
-      return delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs);
-    },
+    isOverloaded: (): boolean =>
+      delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
     /** The total lag that ticks have measured, in ms. */
     measuredLagMs: (): number => totalMs,
     stop: rest,

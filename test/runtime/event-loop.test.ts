@@ -10,6 +10,7 @@ const LONG_MS = 400;
 let monitor: EventLoopMonitor;
 const start = (maxDelayMs?: number) => {
   monitor = startEventLoopMonitor(maxDelayMs);
+  monitor.watch();
   return monitor;
 };
 afterEach(() => monitor.stop());
