@@ -19,82 +19,75 @@ const MAX_AGE_MS = 5 * 60_000;
 /** How long a caller waits for a look-up, in ms. The look-up itself cannot be aborted. */
 const LOOKUP_TIMEOUT_MS = 1_500;
 
+export type DnsCache = ReturnType<typeof createDnsCache>;
+
 /** Host names with their addresses. The system runs two look-ups at a time, so a look-up for each socket would be late. */
-export class DnsCache {
-  readonly #names = new Map<string, HostName>();
-  readonly #lookup: Lookup;
-  readonly #observer: LookupObserver | undefined;
-
-  constructor(observer?: LookupObserver, lookup: Lookup = openSystemLookup()) {
-    this.#observer = observer;
-    this.#lookup = lookup;
-  }
-
-  /** One host name. Its first `lookUp` asks the system. */
-  nameFor(hostname: string): HostName {
-    const name = this.#names.get(hostname) ?? new HostName(hostname, this.#lookup, this.#observer);
-    this.#names.set(hostname, name);
-    return name;
-  }
+export function createDnsCache(observer?: LookupObserver, lookup: Lookup = openSystemLookup()) {
+  const names = new Map<string, HostName>();
+  return {
+    /** One host name. Its first `lookUp` asks the system. */
+    nameFor(hostname: string): HostName {
+      const name = names.get(hostname) ?? createName(hostname, lookup, observer);
+      names.set(hostname, name);
+      return name;
+    },
+  };
 }
 
+export type HostName = ReturnType<typeof createName>;
+
 /** One host name with its addresses. */
-export class HostName {
-  /** The last addresses of the name; empty before the first ones are known. */
-  addresses: readonly LookupAddress[] = [];
-  readonly #hostname: string;
-  readonly #lookup: Lookup;
-  readonly #observer: LookupObserver | undefined;
-  #isFailing = false;
+function createName(hostname: string, lookup: Lookup, observer: LookupObserver | undefined) {
+  let addresses: readonly LookupAddress[] = [];
+  let isFailing = false;
   /** The end of the last look-up, and of the last one with addresses, on the clock of `performance.now()`. */
-  #endedAt = 0;
-  #answeredAt = 0;
+  let [endedAt, answeredAt] = [0, 0];
   /** The look-up under way. It stays here after its time-out, so that those who ask later fail at once. */
-  #pending: Promise<void> | undefined;
+  let pending: Promise<void> | undefined;
 
-  constructor(hostname: string, lookup: Lookup, observer: LookupObserver | undefined) {
-    this.#hostname = hostname;
-    this.#lookup = lookup;
-    this.#observer = observer;
-  }
-
-  /**
-   * Finds the addresses; undefined if they are known, and refreshed in the background if they are old. Rejects after 1.5 s with
-   * ETIMEDOUT. ENOTFOUND is about the name, any other code about this machine.
-   */
-  lookUp(): Promise<void> | undefined {
-    const now = performance.now();
-    const isKnown = this.addresses.length > 0 && now - this.#answeredAt < MAX_AGE_MS;
-    if (isKnown && now - this.#endedAt < REFRESH_MS) return undefined;
-    this.#pending ??= this.#start();
-    if (!isKnown) return this.#pending;
-    // The observer is told about a refresh that fails.
-    this.#pending.catch(() => {});
-    return undefined;
-  }
-
-  #start(): Promise<void> {
+  function start(): Promise<void> {
     const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const late = Object.assign(new Error(`look-up of ${this.#hostname}`), { code: 'ETIMEDOUT' });
+    const late = Object.assign(new Error(`look-up of ${hostname}`), { code: 'ETIMEDOUT' });
     const timer = setTimeout(reject, LOOKUP_TIMEOUT_MS, late).unref();
-    const answer = this.#lookup(this.#hostname)
-      .then((addresses) => {
-        this.addresses = addresses;
-        this.#answeredAt = performance.now();
-        if (this.#isFailing) this.#observer?.recovered(this.#hostname);
-        this.#isFailing = false;
+    const answer = lookup(hostname)
+      .then((found) => {
+        addresses = found;
+        answeredAt = performance.now();
+        if (isFailing) observer?.recovered(hostname);
+        isFailing = false;
       })
       .finally(() => {
         clearTimeout(timer);
-        this.#pending = undefined;
-        this.#endedAt = performance.now();
+        pending = undefined;
+        endedAt = performance.now();
       });
     return Promise.race([answer, timeout]).catch((error: NodeJS.ErrnoException) => {
-      this.#observer?.failed(this.#hostname, error.code ?? error.name, !this.#isFailing);
-      this.#isFailing = true;
+      observer?.failed(hostname, error.code ?? error.name, !isFailing);
+      isFailing = true;
       throw error;
     });
   }
+
+  return {
+    /** The last addresses of the name; empty before the first ones are known. */
+    get addresses(): readonly LookupAddress[] {
+      return addresses;
+    },
+    /**
+     * Finds the addresses; undefined if they are known, and refreshed in the background if they are old. Rejects after 1.5 s with
+     * ETIMEDOUT. ENOTFOUND is about the name, any other code about this machine.
+     */
+    lookUp(): Promise<void> | undefined {
+      const now = performance.now();
+      const isKnown = addresses.length > 0 && now - answeredAt < MAX_AGE_MS;
+      if (isKnown && now - endedAt < REFRESH_MS) return undefined;
+      pending ??= start();
+      if (!isKnown) return pending;
+      // The observer is told about a refresh that fails.
+      pending.catch(() => {});
+      return undefined;
+    },
+  };
 }
 
 /**

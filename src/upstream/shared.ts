@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.ts';
-import { DnsCache } from '../runtime/dns.ts';
+import { createDnsCache } from '../runtime/dns.ts';
 import type { SharedOptions } from './client.ts';
 import type { EventLoop } from './deadline.ts';
 import { createUpstreamMetrics } from './metrics.ts';
@@ -29,7 +29,7 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Optio
   const storeOptions = { log, metrics: upstreamMetrics };
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, storeOptions);
   const counters = store?.counters ?? countersOfProcess();
-  const dns = new DnsCache({
+  const dns = createDnsCache({
     failed: (host, code, isFirst) => {
       metrics.recordFailedLookup();
       if (isFirst) log.warn({ internal: `look-up ${code} of ${host}` }, LOOKUP_FAILS);

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DnsCache } from '../../src/runtime/dns.ts';
+import { createDnsCache } from '../../src/runtime/dns.ts';
 
 /** How long an answer of the dns is used, and what becomes of it while the dns fails. */
 
@@ -22,7 +22,7 @@ function startResolver() {
     failed: (...what: unknown[]) => void told.push(what.join(' ')),
     recovered: (hostname: string) => void told.push(`${hostname} recovered`),
   };
-  const dns = new DnsCache(observer, () => {
+  const dns = createDnsCache(observer, () => {
     const lookup = Promise.withResolvers<readonly LookupAddress[]>();
     lookups.push(lookup);
     return lookup.promise;
@@ -186,7 +186,7 @@ describe('a look-up that hangs', () => {
 
 test('the system finds localhost in its file of hosts', async () => {
   vi.useRealTimers();
-  const name = new DnsCache().nameFor('localhost');
+  const name = createDnsCache().nameFor('localhost');
   await name.lookUp();
   expect(name.addresses).toContainEqual({ address: '127.0.0.1', family: 4 });
 });

@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { DnsCache } from '../../src/runtime/dns.ts';
+import { createDnsCache } from '../../src/runtime/dns.ts';
 import { sendProbe } from '../../src/upstream/probe.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, startHostile } from '../support/hostile.ts';
@@ -38,7 +38,7 @@ const trust = (...servers: Awaited<ReturnType<typeof start>>[]) =>
 test('a host name stays the name that the certificate is for, and the one in the header `Host`', async () => {
   const server = await start('upstream.example');
   trust(server);
-  const dns = new DnsCache(undefined, async () => [{ address: '127.0.0.1', family: 4 }]);
+  const dns = createDnsCache(undefined, async () => [{ address: '127.0.0.1', family: 4 }]);
   const client = createTestClient({ dns });
   onTestFinished(() => client.close());
   const post = (host: string) =>
@@ -58,7 +58,7 @@ test('a probe blames us for a certificate that we do not accept: an unknown issu
   const otherHost = await start('other.example');
   const expired = await start('localhost', -3, -2);
   trust(good, otherHost, expired);
-  const dns = new DnsCache();
+  const dns = createDnsCache();
   const { signal } = new AbortController();
   const tools = { dns, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
   const shown: [evidence: string, reason: string][] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
+import { createDnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { answer, type Behaviour, type Hostile, hang, startHostile } from '../support/hostile.ts';
 import { asIs, createContext, createTestClient, requestTo } from './support.ts';
 
@@ -18,7 +18,7 @@ async function start(behave: Behaviour, options: Parameters<typeof startHostile>
 
 /** A client whose dns asks this look-up, and a function that makes one call. */
 function startClient(lookup: Lookup, timeoutMs = 60_000) {
-  const dns = new DnsCache(undefined, lookup);
+  const dns = createDnsCache(undefined, lookup);
   const client = createTestClient({ dns, timeoutMs, upstreamMaxInFlight: 1_000 });
   onTestFinished(() => client.close());
   return {
@@ -97,7 +97,7 @@ describe('a look-up', () => {
 
   test('a look-up of a client that disconnects is followed by no request', async () => {
     const upstream = await start(good);
-    const dns = new DnsCache(undefined, () => sleep(100, LOOPBACK));
+    const dns = createDnsCache(undefined, () => sleep(100, LOOPBACK));
     const client = createTestClient({ dns });
     onTestFinished(() => client.close());
     const context = createContext();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
+import { createDnsCache, type DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { evidenceOfStatus, sendProbe } from '../../src/upstream/probe.ts';
 import {
   answer,
@@ -31,7 +31,7 @@ interface Options {
   readonly totalLagMs?: () => number;
 }
 
-function probe(url: string, { timeoutMs = 60_000, dns = new DnsCache(), totalLagMs = () => 0 }: Options = {}) {
+function probe(url: string, { timeoutMs = 60_000, dns = createDnsCache(), totalLagMs = () => 0 }: Options = {}) {
   return sendProbe(probeOf(url), { dns, eventLoop: { totalLagMs }, timeoutMs }, new AbortController().signal);
 }
 
@@ -42,7 +42,7 @@ function resolverOf(ms: number, found: typeof LOOPBACK | string): DnsCache {
     if (typeof found === 'string') throw Object.assign(new Error(), { code: found });
     return found;
   };
-  return new DnsCache(undefined, lookup);
+  return createDnsCache(undefined, lookup);
 }
 
 describe('a probe', () => {
@@ -63,7 +63,7 @@ describe('a probe', () => {
   test('a probe that is aborted ends at once, shows nothing, and closes its connection', async () => {
     const upstream = await startServer(hang);
     const aborting = new AbortController();
-    const tools = { dns: new DnsCache(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
+    const tools = { dns: createDnsCache(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
     const result = sendProbe(probeOf(upstream.url), tools, aborting.signal);
     await expect.poll(() => upstream.open).toBe(1);
     aborting.abort();

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { DnsCache } from '../../src/runtime/dns.ts';
+import { createDnsCache } from '../../src/runtime/dns.ts';
 import type { CallingOperation } from '../../src/upstream/call.ts';
 import { UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { createServiceHealth } from '../../src/upstream/health.ts';
@@ -19,7 +19,7 @@ export function serviceOptions() {
     upstreamCheck: 'off',
     // Longer than any answer takes that comes at once, however busy the machine is.
     timeoutMs: 60_000,
-    dns: new DnsCache(),
+    dns: createDnsCache(),
     eventLoop: { totalLagMs: () => 0 },
     log: pino({ level: 'silent' }),
     metrics: createUpstreamMetrics(createMetrics(['fingerprint', 'captcha']).registry),
