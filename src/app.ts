@@ -8,7 +8,7 @@ import { createServer, GRAPHQL_PATH } from './server/server.ts';
 import { type Config, quotaOf, slicesOn } from './settings/variables.ts';
 import type { Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
-import { openUpstreams } from './upstream/shared.ts';
+import { openUpstreams } from './upstream/client.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 

@@ -1,8 +1,8 @@
 import { badUserInput, checkText } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
+import { type Account, CLIENT_HEADERS } from '../upstream/transport.ts';
 import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
 import type { CaptchaSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
-import type { CallingOperation } from '../upstream/call.ts';
+import type { CallingOperation } from '../upstream/client.ts';
 import type { Attestations } from './attestation.ts';
 import type { Purpose } from './request.ts';
 import type { Resolvers } from './resolvers.generated.ts';

@@ -2,8 +2,8 @@ import { badUserInput, checkText } from '../errors.ts';
 import { type MetadataKey, TRUSTED_KEYS, type TrustedMetadata } from '../graphql/caller.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Account, CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
+import { type Account, CLIENT_HEADERS } from '../upstream/transport.ts';
 import { METADATA_KEYS, QUERY_TEMPLATE } from './contract.ts';
 
 /** Metadata with the trusted headers, and the keys of the arguments that the headers overrule. */

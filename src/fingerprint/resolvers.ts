@@ -7,8 +7,7 @@ import type {
   QueryDeviceFingerprintArgs,
   Signal,
 } from '../schema.generated.ts';
-import type { CallingOperation } from '../upstream/call.ts';
-import type { UpstreamClient } from '../upstream/client.ts';
+import type { CallingOperation, UpstreamClient } from '../upstream/client.ts';
 import type { Sealed } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';

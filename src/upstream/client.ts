@@ -1,14 +1,25 @@
+import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Operation } from '../observability/operation.ts';
+import { createDnsCache } from '../runtime/dns.ts';
 import { Bulkhead } from './bulkhead.ts';
-import type { Account, CallingOperation } from './call.ts';
-import { startDeadline } from './deadline.ts';
+import { type EventLoop, startDeadline } from './deadline.ts';
 import { createServiceHealth, type HealthOptions, type ServiceHealth } from './health.ts';
 import type { Evidence } from './health-table.ts';
-import type { CallOutcome, DocumentedOutcome } from './metrics.ts';
+import { type CallOutcome, createUpstreamMetrics, type DocumentedOutcome } from './metrics.ts';
 import type { Probe } from './probe.ts';
-import type { Quota } from './quota.ts';
-import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { createQuota, type Quota } from './quota.ts';
+import { countersOfProcess, openQuotaStore } from './quota-store.ts';
+import type { QuotaLimits, UpstreamSettings } from './settings.ts';
+import { type Account, type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
+
+/** The operation that needs a call. */
+export type CallingOperation = Pick<
+  Operation,
+  'caller' | 'isService' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'
+>;
 
 interface UpstreamRequest {
   readonly account: Account;
@@ -26,23 +37,22 @@ type Read<Result> = (response: UpstreamResponse) => {
   readonly outcome: DocumentedOutcome | undefined;
 };
 
-export interface UpstreamOptions<Configured extends Account> extends HealthOptions {
-  readonly accounts: readonly Configured[];
-  readonly probeOf: (account: Configured) => Probe;
-  /** The path of calls as in the service's documentation, with names in braces instead of ids. */
-  readonly pathTemplate: string;
+/** The options that every service has, with its own name and quota. */
+export interface SharedOptions extends Omit<HealthOptions, 'timeoutMs'> {
   /** The maximum of calls in flight in one region, and of calls in its queue. */
   readonly upstreamMaxInFlight: number;
   /** Limits how many calls are sent for each account. */
   readonly quota: Quota;
-  readonly onCall?: () => void;
 }
 
-/** The options that every service has, with its own name and quota. */
-export type SharedOptions = Omit<
-  UpstreamOptions<never>,
-  'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs' | 'onCall'
->;
+export interface UpstreamOptions<Configured extends Account> extends SharedOptions {
+  readonly timeoutMs: number;
+  readonly accounts: readonly Configured[];
+  readonly probeOf: (account: Configured) => Probe;
+  /** The path of calls as in the service's documentation, with names in braces instead of ids. */
+  readonly pathTemplate: string;
+  readonly onCall?: () => void;
+}
 
 /** A call without an answer starts probes after this many ms, or after half of its deadline if that is sooner. */
 const MAX_PROBE_AFTER_MS = 700;
@@ -83,7 +93,7 @@ export class UpstreamClient<Configured extends Account = Account> {
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, operation, timeoutMs = this.#options.timeoutMs } = request;
-    const { id, region, origin, path, headers } = account;
+    const { id, region, origin } = account;
     const { eventLoop, quota } = this.#options;
     operation.signal.throwIfAborted();
     const health = this.health.accounts.get(id);
@@ -116,12 +126,11 @@ export class UpstreamClient<Configured extends Account = Account> {
         if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota.take(id, operation);
         deadline.signal.throwIfAborted();
-        sent = pool.post({ path, headers, body }, deadline.signal, operation);
+        sent = pool.post(account, body, deadline.signal, operation);
         return await this.#read(request, sent.response, read);
       } finally {
-        const release = () => bulkhead.release();
-        if (sent) sent.whenOpened(release);
-        else release();
+        if (sent) sent.whenOpened(() => bulkhead.release());
+        else bulkhead.release();
       }
     } catch (error) {
       return fail(error);
@@ -190,3 +199,43 @@ function outcomeOf(status: number): CallOutcome {
   if (status === 429) return 'http_429';
   return status < 500 ? 'http_4xx' : 'http_5xx';
 }
+
+interface Shared {
+  readonly settings: UpstreamSettings & {
+    readonly routerSecrets: readonly unknown[];
+    readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
+  };
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly eventLoop: EventLoop;
+}
+
+/** Opens what the clients of all services share: the metrics, the quota store and the DNS cache. */
+export async function openUpstreams({ settings, log, metrics, eventLoop }: Shared) {
+  const upstreamMetrics = createUpstreamMetrics(metrics.registry);
+  const { quotaStoreUrl, routerSecrets, services } = settings;
+  const limitsOf = new Map(services.map(({ name, quota }) => [name, quota]));
+  const callers = { hasRouter: routerSecrets.length > 0, services: limitsOf };
+  const storeOptions = { log, metrics: upstreamMetrics };
+  const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, storeOptions);
+  const counters = store?.counters ?? countersOfProcess();
+  const dns = createDnsCache({
+    failed: (host, code, isFirst) => {
+      metrics.recordFailedLookup();
+      if (isFirst) log.warn({ internal: `look-up ${code} of ${host}` }, LOOKUP_FAILS);
+    },
+    recovered: (host) => log.info({ internal: `look-up of ${host}` }, 'The host name can be looked up again.'),
+  });
+  const shared = { ...settings, log, dns, eventLoop, metrics: upstreamMetrics };
+  return {
+    optionsOf: (service: string, limits: QuotaLimits = {}): SharedOptions => ({
+      ...shared,
+      service,
+      quota: createQuota(service, limits, callers, upstreamMetrics, counters),
+    }),
+    close: () => store?.close(),
+  };
+}
+
+const LOOKUP_FAILS =
+  'A host name cannot be looked up because of our network: the resolver, a network policy, or the name. The known addresses are used for 5 minutes, and then every call fails.';

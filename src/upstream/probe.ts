@@ -1,9 +1,8 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
-import type { Account } from './call.ts';
 import { type EventLoop, startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
-import { UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { type Account, UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so its result is about the service alone. */
 export interface Probe extends Account {
@@ -46,15 +45,14 @@ export async function sendProbe(
   { dns, eventLoop, timeoutMs }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  const { origin, path, headers, classify } = probe;
   const body = probe.body();
-  const pool = new UpstreamPool(origin, dns, timeoutMs);
+  const pool = new UpstreamPool(probe.origin, dns, timeoutMs);
   let deadline: ReturnType<typeof startDeadline> | undefined;
   try {
     await pool.lookUp();
     signal.throwIfAborted();
     deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
-    return classify(await pool.post({ path, headers, body }, deadline.signal).response, body);
+    return probe.classify(await pool.post(probe, body, deadline.signal).response, body);
   } catch (error) {
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;

@@ -21,12 +21,6 @@ interface Limit {
   readonly callerKey: string;
 }
 
-/** The calls in a window, also refused ones, by the last answer. `endsAt` is on the clock of `performance.now()`. */
-interface Count {
-  readonly calls: number;
-  readonly endsAt: number;
-}
-
 export type Quota = ReturnType<typeof createQuota>;
 
 const WINDOWS = [
@@ -34,9 +28,7 @@ const WINDOWS = [
   { window: 'day', key: 'perDay' },
 ] as const;
 
-/**
- * The quota of one service, by account, with these limits for all callers.
- */
+/** The quota of one service, by account, with these limits for all callers. */
 export function createQuota(
   service: string,
   limits: QuotaLimits,
@@ -44,7 +36,8 @@ export function createQuota(
   metrics: Pick<UpstreamMetrics, 'recordQuotaExceeded'>,
   counters: Counters,
 ) {
-  const counts = new Map<string, Count>();
+  /** The calls in a window, also refused ones, by the last answer. `endsAt` is on the clock of `performance.now()`. */
+  const counts = new Map<string, { readonly calls: number; readonly endsAt: number }>();
   const forAll = WINDOWS.flatMap(({ window, key }): Limit[] => {
     const calls = limits[key];
     return calls === undefined ? [] : [{ window, calls, callerKey: '' }];
@@ -89,10 +82,8 @@ export function createQuota(
       const counted: [Limit['window'], key: string][] = [];
       for (const limit of limitsOf(caller)) {
         const key = keyOf(account, limit);
-        const { consumedPoints, msBeforeNext } = await counters[limit.window].penalty(
-          key,
-          performance.now() - startedAt,
-        );
+        const waitedMs = performance.now() - startedAt;
+        const { consumedPoints, msBeforeNext } = await counters[limit.window].penalty(key, waitedMs);
         counts.set(key, { calls: consumedPoints, endsAt: performance.now() + msBeforeNext });
         counted.push([limit.window, key]);
         if (consumedPoints <= limit.calls) continue;

@@ -1,12 +1,31 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import packageJson from '../../package.json' with { type: 'json' };
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
 import { parseAnswer } from '../runtime/json.ts';
-import type { CallingOperation } from './call.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
+
+/** A configured account of an upstream service, prepared for calls. Each has a quota, pauses and a health of its own. */
+export interface Account {
+  /** Its public id, which is no secret. */
+  readonly id: string;
+  /** Each region has a bulkhead of its own, because it can fail alone. Undefined if the service has no regions. */
+  readonly region?: string | undefined;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+  /** May hold a secret. Never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Sent with calls and probes. Without `Accept-Encoding` a service may choose any coding (RFC 9110, 12.5.3). */
+export const CLIENT_HEADERS = {
+  'user-agent': `${packageJson.name}/${packageJson.version}`,
+  'accept-encoding': 'identity',
+};
 
 /** The response of an upstream, not yet compared with its contract. */
 export interface UpstreamResponse {
@@ -31,7 +50,10 @@ const USUAL_BYTES = 8_192;
 /** So many chunks are joined: each takes some 110 bytes of heap, and HTTP allows chunks of one byte. */
 const MAX_CHUNKS = 1_024;
 
-type Budget = Pick<CallingOperation, 'responseBytesLeft'>;
+/** The responses to one operation share these bytes, beyond the usual length of each. */
+interface Budget {
+  responseBytesLeft: number;
+}
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -86,12 +108,8 @@ export class UpstreamPool {
   }
 
   /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
-  post(
-    request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>,
-    signal: AbortSignal,
-    budget?: Budget,
-  ): PendingRequest {
-    return new PendingRequest(this.#pool, { method: 'POST', ...request }, signal, budget);
+  post({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget): PendingRequest {
+    return new PendingRequest(this.#pool, { method: 'POST', path, headers, body }, signal, budget);
   }
 
   close(): Promise<void> {

@@ -5,11 +5,10 @@ import { address, matching, type Table, type Values } from '../../src/config/val
 import { badUserInput, DeviceTrustError } from '../../src/errors.ts';
 import type { RequestContext } from '../../src/graphql/context.ts';
 import type { RunningSlice, SliceOf, StartOptions } from '../../src/slice.ts';
-import { type Account, CLIENT_HEADERS } from '../../src/upstream/call.ts';
 import { UpstreamClient } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/probe.ts';
 import { quota, timeoutMs } from '../../src/upstream/settings.ts';
-import type { UpstreamResponse } from '../../src/upstream/transport.ts';
+import { type Account, CLIENT_HEADERS, type UpstreamResponse } from '../../src/upstream/transport.ts';
 
 /** A third upstream, as the recipe in `src/README.md` describes it: one POST, a score, and no regions. */
 

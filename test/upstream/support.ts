@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createDnsCache } from '../../src/runtime/dns.ts';
-import type { CallingOperation } from '../../src/upstream/call.ts';
-import { UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
+import { type CallingOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { createServiceHealth } from '../../src/upstream/health.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/probe.ts';

@@ -14,7 +14,7 @@ async function start(behave: Behaviour) {
   onTestFinished(upstream.stop);
   onTestFinished(() => pool.close());
   const operation = new AbortController();
-  const { response } = pool.post({ path: '/', headers: {}, body: '{}' }, operation.signal);
+  const { response } = pool.post({ id: 'a', origin: upstream.url, path: '/', headers: {} }, '{}', operation.signal);
   return { upstream, response, abort: () => operation.abort(new Error('disconnected')) };
 }
 
