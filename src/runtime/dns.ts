@@ -34,7 +34,7 @@ export function createDnsCache(observer?: LookupObserver, lookup: Lookup = openS
   };
 }
 
-export type HostName = ReturnType<typeof createName>;
+type HostName = ReturnType<typeof createName>;
 
 /** One host name with its addresses. */
 function createName(hostname: string, lookup: Lookup, observer: LookupObserver | undefined) {

@@ -9,10 +9,10 @@ import { createServiceHealth, type HealthOptions, type ServiceHealth } from './h
 import type { Evidence } from './health-table.ts';
 import { type CallOutcome, createUpstreamMetrics, type DocumentedOutcome } from './metrics.ts';
 import type { Probe } from './probe.ts';
-import { createQuota, type Quota } from './quota.ts';
+import { createQuota, type Quota, type QuotaCallers } from './quota.ts';
 import { countersOfProcess, openQuotaStore } from './quota-store.ts';
 import type { QuotaLimits, UpstreamSettings } from './settings.ts';
-import { type Account, type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { type Account, openPool, type PendingRequest, type UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
 /** The operation that needs a call. */
@@ -39,8 +39,6 @@ type Read<Result> = (response: UpstreamResponse) => {
 
 /** The options that every service has, with its own name and quota. */
 export interface SharedOptions extends Omit<HealthOptions, 'timeoutMs'> {
-  /** The maximum of calls in flight in one region, and of calls in its queue. */
-  readonly upstreamMaxInFlight: number;
   /** Limits how many calls are sent for each account. */
   readonly quota: Quota;
 }
@@ -182,7 +180,7 @@ export class UpstreamClient<Configured extends Account = Account> {
 
   /** @throws the error of undici, if this is not an origin */
   #poolFor(origin: string): UpstreamPool {
-    const pool = this.#pools.get(origin) ?? new UpstreamPool(origin, this.#options.dns);
+    const pool = this.#pools.get(origin) ?? openPool(origin, this.#options.dns);
     this.#pools.set(origin, pool);
     return pool;
   }
@@ -201,10 +199,7 @@ function outcomeOf(status: number): CallOutcome {
 }
 
 interface Shared {
-  readonly settings: UpstreamSettings & {
-    readonly routerSecrets: readonly unknown[];
-    readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
-  };
+  readonly settings: UpstreamSettings & QuotaCallers;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly eventLoop: EventLoop;
@@ -213,11 +208,8 @@ interface Shared {
 /** Opens what the clients of all services share: the metrics, the quota store and the DNS cache. */
 export async function openUpstreams({ settings, log, metrics, eventLoop }: Shared) {
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
-  const { quotaStoreUrl, routerSecrets, services } = settings;
-  const limitsOf = new Map(services.map(({ name, quota }) => [name, quota]));
-  const callers = { hasRouter: routerSecrets.length > 0, services: limitsOf };
-  const storeOptions = { log, metrics: upstreamMetrics };
-  const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, storeOptions);
+  const { quotaStoreUrl } = settings;
+  const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, log, upstreamMetrics);
   const counters = store?.counters ?? countersOfProcess();
   const dns = createDnsCache({
     failed: (host, code, isFirst) => {
@@ -231,7 +223,7 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Share
     optionsOf: (service: string, limits: QuotaLimits = {}): SharedOptions => ({
       ...shared,
       service,
-      quota: createQuota(service, limits, callers, upstreamMetrics, counters),
+      quota: createQuota(service, limits, settings, upstreamMetrics, counters),
     }),
     close: () => store?.close(),
   };

@@ -3,6 +3,7 @@ import { DeviceTrustError } from '../errors.ts';
 import { type Evidence, type HealthStatus, NEW_ACCOUNT, statusAfter } from './health-table.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 import { type Probe, type ProbeOptions, sendProbe } from './probe.ts';
+import type { UpstreamSettings } from './settings.ts';
 
 /** How often a half-open call is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
 const HALF_OPEN_INTERVAL_MS = 1_000;
@@ -15,15 +16,11 @@ const REFUSED_INTERVAL_MS = 10_000;
 /** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
 const GRACE_MS = 15_000;
 
-export interface HealthOptions extends ProbeOptions {
+export interface HealthOptions extends ProbeOptions, UpstreamSettings {
   /** The name of the service, for the metrics and the log. */
   readonly service: string;
-  /** Which accounts must work before the process becomes ready: the first, all, or none. With `off` none is probed at first. */
-  readonly upstreamCheck: 'first' | 'all' | 'off';
   /** Replaces `GRACE_MS`. */
   readonly graceMs?: number;
-  /** The sandbox has accounts that are meant to be refused. */
-  readonly upstreamMode: 'sandbox' | 'live';
   readonly metrics: UpstreamMetrics;
   readonly log: Logger;
 }
@@ -44,7 +41,7 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
   const closing = new AbortController();
   const all = probes.map(watch);
   const accounts = new Map(all.map((account) => [account.id, account]));
-  /** The accounts that have to work before the process becomes ready. */
+  /** The accounts that have to work before the process becomes ready. With `off` none is probed at first. */
   const required = all.slice(0, { first: 1, all: all.length, off: 0 }[upstreamCheck]);
 
   /**
@@ -96,6 +93,7 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
       else if (state === 'well') log.info({ ...ids, before: before.state }, WORKS_AGAIN);
       else if (state === 'refused') {
         const isObstacle = !isReady && required.includes(account);
+        // The sandbox has accounts that are meant to be refused.
         const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
         log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
       } else if (state === 'unknown') log.warn({ ...ids, before: before.state, reason }, UNKNOWN);

@@ -2,7 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
 import { type EventLoop, startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
-import { type Account, UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { type Account, openPool, type UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so its result is about the service alone. */
 export interface Probe extends Account {
@@ -37,8 +37,6 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
   return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }
 
-const OUR_DELAY = 'this process was late';
-
 /** Sends a probe on a connection of its own. If `signal` ends it, the result is a `local_failure`. */
 export async function sendProbe(
   probe: Probe,
@@ -46,7 +44,7 @@ export async function sendProbe(
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const body = probe.body();
-  const pool = new UpstreamPool(probe.origin, dns, timeoutMs);
+  const pool = openPool(probe.origin, dns, timeoutMs);
   let deadline: ReturnType<typeof startDeadline> | undefined;
   try {
     await pool.lookUp();
@@ -59,7 +57,7 @@ export async function sendProbe(
     const { code, why, internal: reason = code } = error;
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
     if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
-    if (deadline?.isOurDelay()) return { evidence: 'local_failure', reason: OUR_DELAY };
+    if (deadline?.isOurDelay()) return { evidence: 'local_failure', reason: 'this process was late' };
     // A time-out is a failure whatever has arrived (captcha document, 7.3): a proxy may send the head of a service that hangs.
     if (why !== undefined && code !== 'UPSTREAM_TIMEOUT')
       return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };

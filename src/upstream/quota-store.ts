@@ -33,16 +33,11 @@ export function countersOfProcess(): Counters {
   return { second: counterFor(SECOND), day: counterFor(DAY) };
 }
 
-interface Options {
-  readonly log: Logger;
-  readonly metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>;
-}
-
 /**
  * Connects to the Valkey or Redis in which all replicas count. Without an answer, this process counts alone. An unavailable store
  * does not reject the promise.
  */
-export async function openQuotaStore(url: string, { log, metrics }: Options) {
+export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
   const { Redis } = await import('ioredis');
   const { protocol, hostname } = new URL(url);
   /** Why the last command or connection failed; undefined if there was no answer. */

@@ -1,14 +1,14 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
-import { sharesOf } from '../runtime/shares.ts';
+import { callersIn, sharesOf } from '../runtime/shares.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 import type { Counters } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
 
 /** The callers that share a quota. A service may also have a quota of its own. */
-interface QuotaCallers {
-  readonly hasRouter: boolean;
-  readonly services: ReadonlyMap<string, QuotaLimits | undefined>;
+export interface QuotaCallers {
+  readonly routerSecrets: readonly unknown[];
+  readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
 }
 
 type Caller = Pick<Operation, 'caller' | 'isService'>;
@@ -32,10 +32,12 @@ const WINDOWS = [
 export function createQuota(
   service: string,
   limits: QuotaLimits,
-  { hasRouter, services }: QuotaCallers,
+  settings: QuotaCallers,
   metrics: Pick<UpstreamMetrics, 'recordQuotaExceeded'>,
   counters: Counters,
 ) {
+  const callers = callersIn(settings);
+  const ownLimits = new Map(settings.services.map(({ name, quota }) => [name, quota]));
   /** The calls in a window, also refused ones, by the last answer. `endsAt` is on the clock of `performance.now()`. */
   const counts = new Map<string, { readonly calls: number; readonly endsAt: number }>();
   const forAll = WINDOWS.flatMap(({ window, key }): Limit[] => {
@@ -49,11 +51,10 @@ export function createQuota(
    */
   function limitsOf({ caller, isService }: Caller): readonly Limit[] {
     if (!isService) return forAll;
-    const own = services.get(caller);
     return WINDOWS.flatMap(({ window, key }) => {
       const total = limits[key] ?? Number.POSITIVE_INFINITY;
-      const { together, each } = sharesOf(total, { hasRouter, services: services.size });
-      const calls = Math.floor(Math.min(each, own?.[key] ?? Number.POSITIVE_INFINITY));
+      const { together, each } = sharesOf(total, callers);
+      const calls = Math.floor(Math.min(each, ownLimits.get(caller)?.[key] ?? Number.POSITIVE_INFINITY));
       const ofServices = [
         { window, calls, callerKey: `:service:${caller}` },
         { window, calls: Math.floor(together), callerKey: ':services' },
@@ -68,28 +69,24 @@ export function createQuota(
   const keyOf = (account: string, { window, callerKey }: Limit) =>
     `device-trust:${service}:${window}${callerKey}:${account}`;
 
-  function refuse(account: string, { window, calls, callerKey }: Limit): never {
-    metrics.recordQuotaExceeded(service, window);
-    const internal = `quota of ${calls} calls a ${window}${callerKey.replace(/:/g, ' ')} is used up for account ${account}`;
-    // Retries within the same day would all fail.
-    throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
-  }
-
   return {
     /** Counts a call that is about to be sent. @throws QUOTA_EXCEEDED beyond a limit */
     take: async (account: string, caller: Caller) => {
       const startedAt = performance.now();
-      const counted: [Limit['window'], key: string][] = [];
+      const keysOfDay: string[] = [];
       for (const limit of limitsOf(caller)) {
+        const { window, calls, callerKey } = limit;
         const key = keyOf(account, limit);
-        const waitedMs = performance.now() - startedAt;
-        const { consumedPoints, msBeforeNext } = await counters[limit.window].penalty(key, waitedMs);
+        const { consumedPoints, msBeforeNext } = await counters[window].penalty(key, performance.now() - startedAt);
         counts.set(key, { calls: consumedPoints, endsAt: performance.now() + msBeforeNext });
-        counted.push([limit.window, key]);
-        if (consumedPoints <= limit.calls) continue;
+        if (window === 'day') keysOfDay.push(key);
+        if (consumedPoints <= calls) continue;
         // A refused call uses up no quota of a day: neither one that is raised later, nor that of the calling service.
-        for (const [window, taken] of counted) if (window === 'day') void counters.day.reward(taken);
-        refuse(account, limit);
+        for (const counted of keysOfDay) void counters.day.reward(counted);
+        metrics.recordQuotaExceeded(service, window);
+        const internal = `quota of ${calls} calls a ${window}${callerKey.replace(/:/g, ' ')} is used up for account ${account}`;
+        // Retries within the same day would all fail.
+        throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
       }
     },
     /** Each limit for all callers, with the rest of the account that has the least left. */

@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import packageJson from '../../package.json' with { type: 'json' };
 import { DeviceTrustError } from '../errors.ts';
-import type { DnsCache, HostName } from '../runtime/dns.ts';
+import type { DnsCache } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
 import { parseAnswer } from '../runtime/json.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
@@ -63,58 +63,52 @@ const MAX_IDLE_MS = 500;
 /** The longest idle time that an upstream can ask for in `Keep-Alive`: a firewall on the way may drop the socket silently. */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
-/** The sockets to one address, opened on demand. The bulkheads limit how many are in use. */
-export class UpstreamPool {
-  readonly #pool: Pool;
-  /** Undefined if the origin has an IP address, which needs no look-up. */
-  readonly #name: HostName | undefined;
+export type UpstreamPool = ReturnType<typeof openPool>;
 
-  /** @throws the error of undici, if `origin` is not scheme, host and port */
-  constructor(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
-    const { hostname } = new URL(origin);
-    const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
-    this.#name = name;
-    const connect = buildConnector({
-      ...tlsOptionsFor(hostname),
-      allowH2: false,
-      timeout: connectTimeoutMs,
-      // Node then asks `lookup` for all addresses, and tries both families.
-      autoSelectFamily: true,
-      // Before a request is sent, `lookUp` has found them.
-      lookup: (_hostname, _options, callback) => callback(null, [...(name?.addresses ?? [])]),
-    });
-    this.#pool = new Pool(origin, {
-      maxResponseSize: MAX_BODY_BYTES,
-      allowH2: false,
-      // Both are off, because they limit only the idle time between bytes, which the deadline of the call covers.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: MAX_IDLE_MS,
-      keepAliveMaxTimeout: MAX_IDLE_WITH_HINT_MS,
-      connect: (options, callback) =>
-        connect(options, (...given) => {
-          const [error, socket] = given;
-          if (!error) guardReads(socket);
-          callback(...given);
-        }),
-    });
-  }
-
-  /** Looks up the host, for at most 1.5 s; undefined if its addresses are known. Rejects with an UPSTREAM code or OVERLOADED. */
-  lookUp(): Promise<void> | undefined {
-    return this.#name?.lookUp()?.catch((error: Error) => {
-      throw toLookupError(error);
-    });
-  }
-
-  /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
-  post({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget): PendingRequest {
-    return new PendingRequest(this.#pool, { method: 'POST', path, headers, body }, signal, budget);
-  }
-
-  close(): Promise<void> {
-    return this.#pool.destroy();
-  }
+/**
+ * The sockets to one address, opened on demand. The bulkheads limit how many are in use.
+ *
+ * @throws the error of undici, if `origin` is not scheme, host and port
+ */
+export function openPool(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
+  const { hostname } = new URL(origin);
+  // An IP address needs no look-up.
+  const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
+  const connect = buildConnector({
+    ...tlsOptionsFor(hostname),
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    // Node then asks `lookup` for all addresses, and tries both families.
+    autoSelectFamily: true,
+    // Before a request is sent, `lookUp` has found them.
+    lookup: (_hostname, _options, callback) => callback(null, [...(name?.addresses ?? [])]),
+  });
+  const pool = new Pool(origin, {
+    maxResponseSize: MAX_BODY_BYTES,
+    allowH2: false,
+    // Both are off, because they limit only the idle time between bytes, which the deadline of the call covers.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: MAX_IDLE_MS,
+    keepAliveMaxTimeout: MAX_IDLE_WITH_HINT_MS,
+    connect: (options, callback) =>
+      connect(options, (...given) => {
+        const [error, socket] = given;
+        if (!error) guardReads(socket);
+        callback(...given);
+      }),
+  });
+  return {
+    /** Looks up the host, for at most 1.5 s; undefined if its addresses are known. Rejects with an UPSTREAM code or OVERLOADED. */
+    lookUp: (): Promise<void> | undefined =>
+      name?.lookUp()?.catch((error: Error) => {
+        throw toLookupError(error);
+      }),
+    /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
+    post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
+      new PendingRequest(pool, { method: 'POST', path, headers, body }, signal, budget),
+    close: () => pool.destroy(),
+  };
 }
 
 /** One request and its whole response. It handles the dispatch itself, which takes less CPU than undici's `request`. */

@@ -16,6 +16,8 @@ export function serviceOptions() {
     service: 'captcha',
     upstreamMode: 'live',
     upstreamCheck: 'off',
+    upstreamMaxInFlight: 10,
+    quotaStoreUrl: undefined,
     // Longer than any answer takes that comes at once, however busy the machine is.
     timeoutMs: 60_000,
     dns: createDnsCache(),
@@ -28,12 +30,12 @@ export function serviceOptions() {
 /** A client of an upstream service, with what a test says. */
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
-  const callers = { hasRouter: true, services: new Map() };
+  const callers = { routerSecrets: ['secret'], services: [] };
   const quota = createQuota('test', {}, callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
-  const limits = { upstreamMaxInFlight: 10, quota, pathTemplate: '/' };
   return new UpstreamClient({
     ...usual,
-    ...limits,
+    quota,
+    pathTemplate: '/',
     ...options,
     accounts: probes,
     probeOf: (probe) => probe,

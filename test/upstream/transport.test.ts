@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDnsCache } from '../../src/runtime/dns.ts';
-import { PendingRequest, UpstreamPool } from '../../src/upstream/transport.ts';
+import { openPool, PendingRequest } from '../../src/upstream/transport.ts';
 import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { answer, type Behaviour, startHostile, thenClose } from '../support/hostile.ts';
@@ -10,7 +10,7 @@ import { answer, type Behaviour, startHostile, thenClose } from '../support/host
 
 async function start(behave: Behaviour) {
   const upstream = await startHostile(behave);
-  const pool = new UpstreamPool(upstream.url, createDnsCache());
+  const pool = openPool(upstream.url, createDnsCache());
   onTestFinished(upstream.stop);
   onTestFinished(() => pool.close());
   const operation = new AbortController();
