@@ -68,7 +68,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     this.#options = options;
     this.#accounts = new Map(accounts.map((account) => [account.id, account]));
     this.health = createServiceHealth(accounts.map(options.probeOf), options);
-    metrics.watchService(service, { health: this.health, bulkheads: this.#bulkheads, quota });
+    metrics.watchService(service, this.health.accounts, this.#bulkheads, () => quota.states(this.ids));
   }
 
   /** The ids of all accounts, the default one first. */

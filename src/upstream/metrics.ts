@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
+import type { Bulkhead } from './bulkhead.ts';
 import { type Evidence, HEALTH_STATES, type HealthStatus } from './health-table.ts';
 
 export type Window = 'second' | 'day';
@@ -14,16 +15,6 @@ interface FinishedCall {
   readonly region?: string | undefined;
   readonly outcome: CallOutcome;
   readonly ms: number;
-}
-
-interface WatchedService {
-  readonly health: {
-    readonly accounts: ReadonlyMap<string, { status: HealthStatus; region?: string | undefined }>;
-  };
-  readonly bulkheads: ReadonlyMap<string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>>;
-  readonly quota: {
-    states(accounts: readonly string[]): Iterable<readonly [Window, { limit: number; left: number }]>;
-  };
 }
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
@@ -58,10 +49,16 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
       probes.inc({ service, region: region ?? '', result }),
     recordQuotaExceeded: (service: string, window: Window) => refusals.inc({ service, window }),
     recordQuotaStore: (isAway: boolean) => storeAway.set(Number(isAway)),
-    watchService: (service: string, { health, bulkheads, quota }: WatchedService) => {
+    /** `quotaStates` gives the account with the least left of each limit. */
+    watchService: (
+      service: string,
+      accounts: ReadonlyMap<string, { status: HealthStatus; region?: string | undefined }>,
+      bulkheads: ReadonlyMap<string, Bulkhead>,
+      quotaStates: () => readonly (readonly [Window, { limit: number; left: number }])[],
+    ) => {
       for (const window of ['second', 'day'] as const) refusals.inc({ service, window }, 0);
       onCollect(() => {
-        for (const [window, { limit, left }] of quota.states([...health.accounts.keys()])) {
+        for (const [window, { limit, left }] of quotaStates()) {
           quotaLimit.set({ service, window }, limit);
           quotaLeft.set({ service, window }, left);
         }
@@ -70,7 +67,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
           maxInFlight.set({ service, region }, bulkhead.maxInFlight);
           queued.set({ service, region }, bulkhead.queued);
         }
-        for (const [account, { status, region = '' }] of health.accounts) {
+        for (const [account, { status, region = '' }] of accounts) {
           const ids = { service, region, account };
           for (const state of HEALTH_STATES) states.set({ ...ids, state }, Number(state === status.state));
           worked.set(ids, Number(status.hasWorked));
