@@ -48,17 +48,15 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
     timer = undefined;
   };
 
-  const wake = () => {
-    const now = performance.now();
-    if (now - lastTick > REMEMBERED_MS) [delayMs, delayBeforeMs] = [0, 0];
-    [lastTick, windowStart, windowLagMs] = [now, now, 0];
-    timer = setInterval(tick, TICK_MS).unref();
-  };
-
   return {
     /** Measures until the returned function is called. Requests, calls and probes watch as long as they are in flight. */
     watch: (): (() => void) => {
-      if (watchers === 0) wake();
+      if (watchers === 0) {
+        const now = performance.now();
+        if (now - lastTick > REMEMBERED_MS) [delayMs, delayBeforeMs] = [0, 0];
+        [lastTick, windowStart, windowLagMs] = [now, now, 0];
+        timer = setInterval(tick, TICK_MS).unref();
+      }
       watchers += 1;
       return () => {
         watchers -= 1;

@@ -101,9 +101,7 @@ export function openPool(origin: string, dns: DnsCache, connectTimeoutMs = CONNE
   return {
     /** Looks up the host, for at most 1.5 s; undefined if its addresses are known. Rejects with an UPSTREAM code or OVERLOADED. */
     lookUp: (): Promise<void> | undefined =>
-      name?.lookUp()?.catch((error: Error) => {
-        throw toLookupError(error);
-      }),
+      name?.lookUp()?.catch((error: Error) => Promise.reject(toLookupError(error))),
     /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
     post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
       new PendingRequest(pool, { method: 'POST', path, headers, body }, signal, budget),
