@@ -62,7 +62,7 @@ describe.concurrent('an outage', () => {
     await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(4);
     lagMs = 1_000;
     await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(7);
-    expect(changes).toEqual(['outage: HTTP status 503']);
+    expect([changes, health.status.reason]).toEqual([['outage: HTTP status 503'], 'HTTP status 503']);
   });
 
   test('an outage ends at once with the documented answer of a call, and its time does not count', async ({
