@@ -21,8 +21,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let windowStart = 0;
   let windowLagMs = 0;
   /** The delays of the last two windows. */
-  let delayMs = 0;
-  let delayBeforeMs = 0;
+  let [delayMs, delayBeforeMs] = [0, 0];
   let watchers = 0;
   let timer: NodeJS.Timeout | undefined;
 

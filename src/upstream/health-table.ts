@@ -48,32 +48,28 @@ type Row = Readonly<Partial<Record<HealthState, HealthState>>>;
 
 const always = (state: HealthState): Row => ({ unknown: state, well: state, refused: state, outage: state });
 
-/** The next state for each state. A state that is not listed stays. */
-const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
+/** The next state for each state, after evidence or after the same evidence twice in a row. A state that is not listed stays. */
+const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'> | 'failed twice' | 'inconclusive twice', Row>> = {
   well: always('well'),
   refused: always('refused'),
   failed: {},
+  'failed twice': always('outage'),
   limited: { unknown: 'unknown', outage: 'unknown' },
   inconclusive: { unknown: 'unknown' },
+  // An outage lasts only as long as probes confirm it.
+  'inconclusive twice': { unknown: 'unknown', outage: 'unknown' },
   // A failure of our own neither confirms an outage nor ends one.
   local_failure: { unknown: 'unknown' },
-};
-
-/** The next state after the same evidence twice in a row. */
-const NEXT_IF_REPEATED: Readonly<Record<'failed' | 'inconclusive', Row>> = {
-  failed: always('outage'),
-  // An outage lasts only as long as probes confirm it.
-  inconclusive: { unknown: 'unknown', outage: 'unknown' },
 };
 
 /** The status after one more piece of evidence: pure, and without a clock. */
 export function statusAfter(before: HealthStatus, given: Evidence, reason = ''): HealthStatus {
   // An account that has worked had a host, so a host that is gone is an outage.
   const evidence = given === 'no_such_host' ? (before.hasWorked ? 'failed' : 'refused') : given;
-  const repeated = before.pending === evidence ? before.pending : undefined;
   const isPending = evidence === 'failed' || evidence === 'inconclusive';
   const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
-  const state = (repeated ? NEXT_IF_REPEATED[repeated] : NEXT[evidence])[before.state];
+  const row = isPending && before.pending === evidence ? NEXT[`${evidence} twice`] : NEXT[evidence];
+  const state = row[before.state];
   if (state === undefined) return { ...before, pending };
   return {
     state,
