@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { ConfigError } from './config/parser.ts';
-import { DEFAULT_POLICY, loadPolicy, type PolicySignal } from './fingerprint/policy.ts';
+import { DEFAULT_POLICY, type PolicySignal, policyFile, type RiskPolicy } from './fingerprint/policy.ts';
 import { CLIENTS, type Device, describe, differences, explain, summaryTable } from './fingerprint/policy-report.ts';
 import { LEVELS, SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
 import { isObject, parseJson } from './runtime/json.ts';
@@ -22,13 +21,13 @@ class UsageError extends Error {}
 try {
   process.stdout.write(`${answer(process.argv.slice(2)).join('\n')}\n`);
 } catch (error) {
-  if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
+  if (!(error instanceof UsageError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }
 
 function answer([path = 'built-in', ...words]: readonly string[]): string[] {
-  const policy = path === 'built-in' ? DEFAULT_POLICY : loadPolicy(path, path);
+  const policy = path === 'built-in' ? DEFAULT_POLICY : policyIn(path);
   const [input] = words;
   if (input === undefined) {
     const { lines, flaws } = describe(policy, path);
@@ -38,8 +37,15 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   if (words.length > 1 || !existsSync(input)) return explain(policy, parseDevice(words));
   const text = textOf(input);
   const json = parseJson(text);
-  if (isObject(json) && 'rules' in json) return differences(policy, loadPolicy(input, input), input);
+  if (isObject(json) && 'rules' in json) return differences(policy, policyIn(input), input);
   return summaryTable(policy, devicesIn(text, json));
+}
+
+/** @throws UsageError with every mistake in the file */
+function policyIn(path: string): RiskPolicy {
+  const { data, error } = policyFile.safeParse(textOf(path));
+  if (error) throw new UsageError(error.issues.map(({ message }) => `${path}: ${message}`).join('\n'));
+  return data;
 }
 
 /** @throws UsageError, for example for a folder */

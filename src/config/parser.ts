@@ -44,24 +44,31 @@ export function readVariables<Rows extends Table>(
   const read: Record<string, unknown> = {};
   // Everything is read whatever the mode, so that every mistake is reported at once.
   for (const [key, variable] of Object.entries(table)) {
-    const { name, expected, secret, schema } = variable;
-    const path = secret && env[`${name}_FILE`];
+    const { name, expected, secret, isPath, schema } = variable;
     const own = name.endsWith('_PORT') && SERVICE_LINK.test(env[name] ?? '') ? undefined : env[name];
+    const file = isPath ? name : `${name}_FILE`;
+    const path = (isPath || secret) && env[file];
     let text = own || variable.default;
     if (own || path) given.add(key);
     if (path) {
-      if (own) problems.push(mismatch(name, `either it or ${name}_FILE`, 'both'));
+      if (own && !isPath) problems.push(mismatch(name, `either it or ${file}`, 'both'));
       try {
-        text = readFile(path).trim();
+        text = isPath ? readFile(path) : readFile(path).trim();
       } catch {
         // The path is not shown, because it can be the secret itself by mistake.
         const got = QUOTED.test(path) ? 'a path in quotes' : 'a path that cannot be read';
-        problems.push(mismatch(`${name}_FILE`, `a readable file with ${expected}`, got));
+        problems.push(mismatch(file, `a readable file with ${expected}`, got));
         continue;
       }
     }
     if (text === undefined) {
       read[key] = variable.absent;
+      continue;
+    }
+    const { data, error } = schema.safeParse(text, { error: () => 'expected another value' });
+    if (isPath) {
+      read[key] = data;
+      for (const { message } of error?.issues ?? []) problems.push(`${name}: ${message}`);
       continue;
     }
     if (QUOTED.test(text)) {
@@ -70,15 +77,8 @@ export function readVariables<Rows extends Table>(
     }
     problems.push(...slipsIn(name, text));
     for (const placeholder of placeholdersIn(variable, text)) placeholders.push({ key, ...placeholder });
-    try {
-      const result = schema.safeParse(text, { error: () => 'expected another value' });
-      if (result.success) read[key] = result.data;
-      else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
-    } catch (error) {
-      // The value is the path of a file, which has mistakes of its own.
-      if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems);
-    }
+    read[key] = data;
+    if (error) problems.push(mismatch(name, expected, mistakeIn(variable, text, error)));
   }
   // Safe: every key is the table's, and its value comes from the schema of its row.
   const values = read as Partial<Values<Rows>>;

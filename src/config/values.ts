@@ -10,6 +10,8 @@ export interface Kind {
   readonly absent?: unknown;
   /** The value is never shown, and `NAME_FILE` may name a file that holds it. */
   readonly secret?: true;
+  /** The value is the path of a file, whose text the schema reads. Each of its messages is a sentence. */
+  readonly isPath?: true;
   /** The sentence about a wrong value names its mistakes instead of the value, which is long or could hold a secret. */
   readonly isExplained?: true;
 }

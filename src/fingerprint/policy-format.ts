@@ -2,7 +2,6 @@
 
 import { closestMatch } from 'leven';
 import { z } from 'zod';
-import { ConfigError } from '../config/parser.ts';
 import { isText, TEXT_EXPECTATION } from '../errors.ts';
 import { readJson } from '../runtime/json.ts';
 import { CLIENT_TYPES } from './contract.ts';
@@ -81,30 +80,32 @@ const policySchema = objectOf('an object with rules and otherwise', {
 /** The conditions of a rule, all of which must hold. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
-/** Reads the content of a policy from JSON. @throws ConfigError with every mistake at once */
-export function readContent(text: string): z.output<typeof policySchema> {
-  if (text.length > MAX_CHARACTERS)
-    throw new ConfigError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
-  const { json, repeatedKeys } = jsonIn(text);
-  const { data, error } = policySchema.safeParse(json, { reportInput: true });
-  const ids = anyIds.safeParse(json).data?.rules.map(({ id }) => id) ?? [];
-  const mistakes = error?.issues.flatMap((issue) => messagesFor(issue, ids)) ?? [];
-  // Each sentence once, because one value can fail several checks.
-  const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
-  const problems = [...new Set([...repeated, ...mistakes, ...repeatedIds(ids)])];
-  if (!data || problems.length > 0) throw new ConfigError(problems);
-  return data;
-}
-
-function jsonIn(text: string) {
-  try {
-    return readJson(text);
-  } catch (error) {
-    // The rest of the message quotes the text, which is a secret if the path leads to a file of secrets.
-    const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
-    throw new ConfigError([`expected JSON, but got a text that is not JSON${where}.`]);
-  }
-}
+/** The text of a policy's file. Each issue is a sentence about one mistake. */
+export const policyText = z
+  .string()
+  .max(MAX_CHARACTERS, {
+    error: ({ input }) => `expected at most ${MAX_CHARACTERS} characters, but got ${String(input).length}.`,
+  })
+  .transform((text, context) => {
+    try {
+      return readJson(text);
+    } catch (error) {
+      // The rest of the message quotes the text, which is a secret if the path leads to a file of secrets.
+      const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
+      context.addIssue({ code: 'custom', message: `expected JSON, but got a text that is not JSON${where}.` });
+      return z.NEVER;
+    }
+  })
+  .transform(({ json, repeatedKeys }, context) => {
+    const { data, error } = policySchema.safeParse(json, { reportInput: true });
+    const ids = anyIds.safeParse(json).data?.rules.map(({ id }) => id) ?? [];
+    const mistakes = error?.issues.flatMap((issue) => messagesFor(issue, ids)) ?? [];
+    const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
+    // Each sentence once, because one value can fail several checks.
+    for (const message of new Set([...repeated, ...mistakes, ...repeatedIds(ids)]))
+      context.addIssue({ code: 'custom', message });
+    return data ?? z.NEVER;
+  });
 
 /** The sentences about an issue: one sentence, or one for each unknown key. */
 function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { ConfigError } from '../config/parser.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
-import { type Condition, OTHERWISE, readContent } from './policy-format.ts';
+import { type Condition, OTHERWISE, policyText } from './policy-format.ts';
 import { isAtLeast } from './signal-catalogue.ts';
 
 /** A risk policy: an ordered table of rules. The first rule that matches decides. schema/README.md explains the table. */
@@ -33,27 +31,8 @@ export interface PolicyInput {
 
 export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence' | 'effect'>;
 
-/** Reads a policy from a file, which messages call `name`. @throws ConfigError with every mistake at once */
-export function loadPolicy(path: string, name: string): RiskPolicy {
-  try {
-    return parsePolicy(textOf(path));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(error.problems.map((problem) => `${name}: ${problem}`));
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new ConfigError(['expected a readable file, but got a path that cannot be read.']);
-  }
-}
-
-/** Reads a policy from JSON. @throws ConfigError with every mistake at once */
-export function parsePolicy(json: string): RiskPolicy {
-  const { rules, otherwise } = readContent(json);
+/** Reads a policy from the JSON of its file. Each issue is a sentence about one mistake. */
+export const policyFile = policyText.transform(({ rules, otherwise }): RiskPolicy => {
   const id = createHash('sha256').update(JSON.stringify({ rules, otherwise })).digest('hex').slice(0, 12);
   return {
     id,
@@ -65,7 +44,7 @@ export function parsePolicy(json: string): RiskPolicy {
     }),
     otherwise: { action: otherwise, rule: OTHERWISE, policy: id },
   };
-}
+});
 
 /** The decision of the first matching rule that is no shadow. `onShadow` gets the decisions of matching shadow rules before it. */
 export function decide(
@@ -103,4 +82,4 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
 }
 
 /** The built-in policy. Only blacklists deny, because a hobbyist's phone can trigger several HIGH signals. */
-export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
+export const DEFAULT_POLICY = policyFile.parse(JSON.stringify(defaultPolicy));

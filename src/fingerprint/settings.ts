@@ -1,11 +1,10 @@
-import { z } from 'zod';
 import { bytes, entryOf, identifier, jwkOf, listOf, secretList } from '../config/json-values.ts';
 import type { RuleInput } from '../config/parser.ts';
 import { address, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
 import { refuseAddresses } from '../slice.ts';
 import { quota, region, timeoutMs } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
-import { DEFAULT_POLICY, loadPolicy } from './policy.ts';
+import { DEFAULT_POLICY, policyFile } from './policy.ts';
 
 /** The variables of the fingerprint service and of the judgements on its answers, and the rules between them. */
 
@@ -27,11 +26,7 @@ const sealingKeys = secretList(
   }),
 );
 
-const policyFile = {
-  expected: 'the path of a JSON file',
-  schema: z.string().transform((path) => loadPolicy(path, 'RISK_POLICY_FILE')),
-  absent: DEFAULT_POLICY,
-};
+const policy = { expected: 'a risk policy', schema: policyFile, isPath: true, absent: DEFAULT_POLICY } as const;
 
 export const FINGERPRINT_VARIABLES = {
   fingerprintApplications: { name: 'FINGERPRINT_APPLICATIONS', ...applications, live: true },
@@ -41,7 +36,7 @@ export const FINGERPRINT_VARIABLES = {
   fingerprintTimeoutMs: { name: 'FINGERPRINT_TIMEOUT_MS', ...timeoutMs, default: '3000' },
   maxUpstreamCalls: { name: 'MAX_UPSTREAM_CALLS', ...integer(1, 10_000), default: '100' },
   fingerprintQuota: { name: 'FINGERPRINT_QUOTA', ...quota },
-  riskPolicy: { name: 'RISK_POLICY_FILE', ...policyFile },
+  riskPolicy: { name: 'RISK_POLICY_FILE', ...policy },
   sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys, live: true },
 } as const satisfies Table;
 

@@ -63,6 +63,14 @@ describe('NAME_FILE', () => {
       /^FINGERPRINT_APPLICATIONS_FILE: expected a readable file with .*, but got a path that cannot be read\.$/;
     expect(problemsOf(mistaken)).toEqual([expect.stringMatching(sentence)]);
     expect(problemsOf(mistaken).join()).not.toContain(CANARY);
+    const policy = (path: string) => problemsOf({ ...LIVE, RISK_POLICY_FILE: path }, { '/policy': '{"rules":[]}' });
+    const readable = 'RISK_POLICY_FILE: expected a readable file with a risk policy, but got ';
+    expect(policy('/none')).toEqual([`${readable}a path that cannot be read.`]);
+    expect(policy('"/policy"')).toEqual([`${readable}a path in quotes.`]);
+    expect(policy('/policy')).toEqual([
+      'RISK_POLICY_FILE: rules: expected a list of 1 to 64 rules, but got a list of 0.',
+      'RISK_POLICY_FILE: otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.',
+    ]);
   });
 
   test('NAME_FILE beside NAME is refused', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import defaultPolicy from '../../src/fingerprint/default-policy.json' with { type: 'json' };
 import {
   APPLICATION,
   CANARY,
@@ -44,11 +45,11 @@ describe('a service with its accounts', () => {
     ],
     [
       'a policy without devices',
-      { ...DIRECT, ...CAPTCHAS_ONLY, RISK_POLICY_FILE: 'src/fingerprint/default-policy.json' },
+      { ...DIRECT, ...CAPTCHAS_ONLY, RISK_POLICY_FILE: '/policy' },
       half(APPLICATIONS_EXPECTED, 'RISK_POLICY_FILE'),
     ],
   ])('live mode with %s says which service is complete, and what the other one lacks', (_what, env, problems) =>
-    expect(problemsOf(env)).toEqual(problems),
+    expect(problemsOf(env, { '/policy': JSON.stringify(defaultPolicy) })).toEqual(problems),
   );
 });
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
@@ -29,7 +30,7 @@ test('the summary of a start names what is off in live mode, and what the sandbo
 });
 
 test('the summary of a start has everything that is on in one line', () => {
-  const all = parse({
+  const env = {
     ...ROUTER,
     SERVICES,
     TRUSTED_HEADERS: '{"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}',
@@ -39,9 +40,10 @@ test('the summary of a start has everything that is on in one line', () => {
     FINGERPRINT_QUOTA: '{"perSecond":9}',
     CAPTCHA_QUOTA: '{"perDay":9}',
     QUOTA_STORE_URL: 'redis://127.0.0.1',
-    RISK_POLICY_FILE: 'test/fixtures/policy-without-emulators.json',
-  });
-  expect(summary(all)).toBe(
+    RISK_POLICY_FILE: '/policy',
+  };
+  const text = readFileSync('test/fixtures/policy-without-emulators.json', 'utf8');
+  expect(summary(parse(env, { '/policy': text }))).toBe(
     'callers: router and orders; scopes: enforced by the header x-user-scopes; upstreams: fingerprint and captcha; ' +
       'sealing: on; policy: 33b6b47bf40d; attestation: for orders; fail-open: faults, with a share for each ' +
       'person and network; quotas: fingerprint and captcha, all replicas together',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decide, type PolicyInput, type PolicySignal, parsePolicy } from '../../src/fingerprint/policy.ts';
+import { decide, type PolicyInput, type PolicySignal, policyFile } from '../../src/fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 
 /**
@@ -75,7 +75,7 @@ test('the first rule whose conditions hold decides, and each shadow rule before 
   const seen = { shadows: 0, decided: 0 };
   fc.assert(
     fc.property(definition, input, (written, about) => {
-      const policy = parsePolicy(JSON.stringify(written));
+      const policy = policyFile.parse(JSON.stringify(written));
       const counted: unknown[] = [];
       const decided = decide(policy, about, (shadow) => counted.push(shadow));
       const at = written.rules.findIndex(({ shadow, when }) => !shadow && holds(when, about));
@@ -120,9 +120,9 @@ function holds(when: Condition, { clientType, signals, eventType }: PolicyInput)
 test('the id is the same however the keys and the lists are ordered, and another one for another decision', () => {
   fc.assert(
     fc.property(definition, definition, input, (written, other, about) => {
-      const one = parsePolicy(JSON.stringify(written));
-      expect(parsePolicy(JSON.stringify(backwards(written), null, 2)).id).toBe(one.id);
-      const two = parsePolicy(JSON.stringify(other));
+      const one = policyFile.parse(JSON.stringify(written));
+      expect(policyFile.parse(JSON.stringify(backwards(written), null, 2)).id).toBe(one.id);
+      const two = policyFile.parse(JSON.stringify(other));
       if (one.id === two.id) expect(decide(two, about)).toEqual(decide(one, about));
     }),
     RUNS,

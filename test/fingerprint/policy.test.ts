@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_POLICY, decide, type PolicyInput, parsePolicy } from '../../src/fingerprint/policy.ts';
+import { DEFAULT_POLICY, decide, type PolicyInput, policyFile } from '../../src/fingerprint/policy.ts';
 import { SIGNALS_BY_NAME } from '../../src/fingerprint/signal-catalogue.ts';
 import { readPage } from '../docs/markdown.ts';
 
@@ -25,7 +25,7 @@ test('the id of a policy is the same in every process and every release', () => 
     { id: 'every', when, ...JSON.parse('{"then":"DENY","shadow":true}') },
     { id: 'text', when: { eventType: 'login' }, ...JSON.parse('{"then":"CHALLENGE","shadow":false}') },
   ];
-  expect(parsePolicy(JSON.stringify({ rules, otherwise: 'ALLOW' })).id).toBe('8fb74bda4f6d');
+  expect(policyFile.parse(JSON.stringify({ rules, otherwise: 'ALLOW' })).id).toBe('8fb74bda4f6d');
   expect(DEFAULT_POLICY.id).toBe('189f53faf1c1');
 });
 

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
+import { DEFAULT_POLICY, policyFile } from '../../src/fingerprint/policy.ts';
 import { gainOf, readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ask } from '../support/requests.ts';
 
 /** The field `decision`, and how decisions are counted. */
 
-const LOGIN_ONLY = parsePolicy(`{
+const LOGIN_ONLY = policyFile.parse(`{
   "rules": [
     { "id": "watch", "when": { "minLevel": "LOW" }, "then": "DENY", "shadow": true },
     { "id": "login", "when": { "eventType": "login", "anyOf": ["EMULATOR"] }, "then": "DENY" }
@@ -128,7 +128,7 @@ describe('the metric', () => {
       const when = { eventType, anyOf: ['EMULATOR'] };
       // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
       const rules = [{ id: 'event', when, then: 'DENY' }];
-      const riskPolicy = parsePolicy(JSON.stringify({ rules, otherwise: 'ALLOW' }));
+      const riskPolicy = policyFile.parse(JSON.stringify({ rules, otherwise: 'ALLOW' }));
       const byEvent = await startInSandboxMode({ riskPolicy });
       onTestFinished(byEvent.stop);
       const token = 'sandbox:ios:EMULATOR';

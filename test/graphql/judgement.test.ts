@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
+import { DEFAULT_POLICY, policyFile } from '../../src/fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { gainOf, readMetrics } from '../observability/exposition.ts';
@@ -194,7 +194,7 @@ test('500 judgements of 1,000 characters fit into a body, and everything about t
 describe('what was decided, and for whom', async () => {
   const ROUTER_SECRET = 'router-secret-of-the-tests';
   const TOKEN = 'sandbox:android:EMULATOR';
-  const LOGIN_ONLY = parsePolicy(`{
+  const LOGIN_ONLY = policyFile.parse(`{
   "rules": [{ "id": "login", "when": { "eventType": "login", "anyOf": ["EMULATOR"] }, "then": "DENY" }],
   "otherwise": "ALLOW"
 }`);

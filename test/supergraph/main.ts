@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createApp } from '../../src/app.ts';
 import { ConfigError } from '../../src/config/parser.ts';
 import { GRAPHIQL_PATH } from '../../src/explorer/pages.ts';
@@ -37,7 +38,7 @@ async function start(): Promise<string> {
       ROUTER_SECRETS: secrets['device-trust'],
       SERVICES: JSON.stringify([service]),
     },
-    () => '',
+    (path) => readFileSync(path, 'utf8'),
   );
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
