@@ -57,7 +57,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
       }),
     );
     const runningSlices = [...running.values()];
-    const pages = sandbox && (await import('./explorer/pages.ts'));
+    const pages = sandbox && (await import('./explorer.ts'));
     const server = await createServer(schemaOf(slices), {
       ...config,
       slices: running,

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildSchema, isAbstractType, Kind, parse, TypeInfo, validate, visit, visitWithTypeInfo } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { operationsWith } from '../../src/explorer/examples.ts';
+import { operationsWith } from '../../src/explorer.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { ROOT, shell } from '../support/process.ts';
 import { operationsOf, readPage } from './markdown.ts';

@@ -5,7 +5,7 @@ import { startInSandboxMode } from '../support/app.ts';
 import { ask, json, post, request, sendBytes } from '../support/requests.ts';
 import { readApolloSandbox, readGraphiql } from './pages.ts';
 
-/** The pages of `src/explorer/`, and what pages of other ports may ask: in sandbox mode, and never in live mode. */
+/** The pages of `src/explorer.ts`, and what pages of other ports may ask: in sandbox mode, and never in live mode. */
 
 const sandbox = await startInSandboxMode();
 const live = await startWithoutUpstreams();

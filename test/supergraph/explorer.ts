@@ -1,5 +1,11 @@
-import { type Example, type IssueChallenge, solvedInput } from '../../src/explorer/examples.ts';
-import { GRAPHIQL_PATH, renderApolloSandbox, renderGraphiql } from '../../src/explorer/pages.ts';
+import {
+  type Example,
+  GRAPHIQL_PATH,
+  type IssueChallenge,
+  renderApolloSandbox,
+  renderGraphiql,
+  solvedInput,
+} from '../../src/explorer.ts';
 import { type Explorer, GRAPHQL_PATH } from '../../src/server/server.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { ORDERS_AUDIENCE } from './orders.ts';

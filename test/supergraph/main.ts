@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createApp } from '../../src/app.ts';
 import { ConfigError } from '../../src/config/parser.ts';
-import { GRAPHIQL_PATH } from '../../src/explorer/pages.ts';
+import { GRAPHIQL_PATH } from '../../src/explorer.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { parseConfig } from '../../src/settings/variables.ts';
