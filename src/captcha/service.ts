@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestContext } from '../graphql/context.ts';
 import { logOnce } from '../observability/logger.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import { callersIn } from '../runtime/shares.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { RunningSlice, StartOptions } from '../slice.ts';
+import type { StartOptions } from '../slice.ts';
 import { type CallingOperation, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
 import { withAddresses } from '../upstream/settings.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
-import { type Attestations, createAttestations } from './attestation.ts';
+import { createAttestations } from './attestation.ts';
 import { ABOUT_ID, type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
 import { FailOpenBudget } from './fail-open-budget.ts';
-import { type CaptchaMetrics, createCaptchaMetrics } from './metrics.ts';
+import { createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
-import { CaptchaRequest } from './resolvers.ts';
-import type { CAPTCHA_VARIABLES, CaptchaSettings } from './settings.ts';
+import type { CAPTCHA_VARIABLES } from './settings.ts';
 import {
   type CaptchaVerdict,
   callEvidenceOf,
@@ -28,73 +26,52 @@ import {
   verdictOf,
 } from './verdict.ts';
 
-type Rows = typeof CAPTCHA_VARIABLES;
-type Log = StartOptions['shared']['log'];
+export type CaptchaService = ReturnType<typeof openCaptchaService>;
 
-/** The captcha service, with the attestations of its verdicts. */
-export class CaptchaService implements RunningSlice {
-  readonly upstream: UpstreamClient<Captcha>;
-  readonly attestations: Attestations;
-  readonly jwks: string | undefined;
-  readonly maxCaptchas: number;
-  readonly #policy: CaptchaSettings['captchaFailOpen'];
-  readonly #timeoutMs: number;
-  readonly #metrics: CaptchaMetrics;
-  readonly #log: Log;
-  readonly #budget: FailOpenBudget;
-  readonly #logDrift: (field: string) => void;
-
-  constructor({ settings, shared, registry }: StartOptions<Rows>) {
-    this.#metrics = createCaptchaMetrics(registry);
-    this.#log = shared.log;
-    this.#logDrift = logOnce(shared.log, 'a pass of the captcha service has a field that is not as documented');
-    this.#policy = settings.captchaFailOpen;
-    this.maxCaptchas = settings.maxCaptchas;
-    this.#timeoutMs = settings.captchaTimeoutMs;
-    this.#budget = new FailOpenBudget(callersIn(settings));
-    this.upstream = new UpstreamClient({
-      ...shared,
-      accounts: withAddresses(settings.captchaConfigurations, (region) => settings[`captchaUrl${region}`]).map(
-        prepareCaptcha,
-      ),
-      probeOf: captchaProbe,
-      pathTemplate: VALIDATE_TEMPLATE,
-      timeoutMs: this.#timeoutMs,
-    });
-    this.attestations = createAttestations(settings, (id) => this.upstream.find(id), this.#metrics);
-    this.jwks = this.attestations.jwks;
-  }
-
-  forRequest(context: RequestContext): CaptchaRequest {
-    return new CaptchaRequest(this, context);
-  }
+/** Opens the captcha service, with the attestations of its verdicts. */
+export function openCaptchaService({ settings, shared, registry }: StartOptions<typeof CAPTCHA_VARIABLES>) {
+  const { captchaFailOpen: policy, captchaTimeoutMs, maxCaptchas } = settings;
+  const { log } = shared;
+  const metrics = createCaptchaMetrics(registry);
+  const logDrift = logOnce(log, 'a pass of the captcha service has a field that is not as documented');
+  const budget = new FailOpenBudget(callersIn(settings));
+  const upstream = new UpstreamClient({
+    ...shared,
+    accounts: withAddresses(settings.captchaConfigurations, (region) => settings[`captchaUrl${region}`]).map(
+      prepareCaptcha,
+    ),
+    probeOf: captchaProbe,
+    pathTemplate: VALIDATE_TEMPLATE,
+    timeoutMs: captchaTimeoutMs,
+  });
+  const { check, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
 
   /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED or CANCELLED */
-  async validate(
+  async function validate(
     input: ValidateCaptchaInput,
     { caller, audience }: Purpose,
     operation: CallingOperation,
   ): Promise<CaptchaVerdict> {
-    const captcha = checkInput(input, this.upstream);
+    const captcha = checkInput(input, upstream);
     const { id } = captcha;
-    let verdict = await this.#verify(captcha, input, operation);
-    const health = this.upstream.health.accounts.get(id);
+    let verdict = await verify(captcha, input, operation);
+    const health = upstream.health.accounts.get(id);
     const now = health?.msWithoutOutages ?? 0;
-    if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now, caller);
+    if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller.requester, now, caller);
     // A half-open call may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
       verdict = await indeterminate(verdict, {
-        policy: this.#policy,
+        policy,
         hasWorked: health?.status.hasWorked ?? false,
-        isDown: this.#isDown(id, audience),
+        isDown: isDown(id, audience),
         takeAllowance: async () => {
-          const isTaken = this.#budget.take(id, caller.requester, now, caller);
-          if (!isTaken) this.#metrics.recordLimitedCaptcha();
+          const isTaken = budget.take(id, caller.requester, now, caller);
+          if (!isTaken) metrics.recordLimitedCaptcha();
           return isTaken;
         },
       });
-    this.#metrics.recordVerdict(verdict);
+    metrics.recordVerdict(verdict);
     return verdict;
   }
 
@@ -103,8 +80,8 @@ export class CaptchaService implements RunningSlice {
    * down. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that is missing, deleted or
    * paused, as our own probe has confirmed, is down.
    */
-  #isDown(captchaId: string, audience: Purpose['audience']): boolean {
-    const { ids, health } = this.upstream;
+  function isDown(captchaId: string, audience: Purpose['audience']): boolean {
+    const { ids, health } = upstream;
     // Without an audience, only the default id counts.
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
     const statusOf = (id: string) => health.accounts.get(id)?.status;
@@ -117,34 +94,36 @@ export class CaptchaService implements RunningSlice {
   }
 
   /** Verifies with the key in use, and once more with the other key if the service refuses the signature. */
-  async #verify(
-    captcha: Captcha,
-    input: ValidateCaptchaInput,
-    operation: CallingOperation,
-  ): Promise<CaptchaVerdict | NoVerdict> {
-    const { keys } = captcha;
+  async function verify(account: Captcha, input: ValidateCaptchaInput, operation: CallingOperation) {
+    const { keys } = account;
     const body = keys.bodyFor(input);
-    const endsAt = performance.now() + this.#timeoutMs;
-    const verdict = await this.#send(body, captcha, input.lotNumber, operation, this.#timeoutMs);
+    const endsAt = performance.now() + captchaTimeoutMs;
+    const verdict = await send(body, account, input.lotNumber, operation, captchaTimeoutMs);
     const hasOtherKey = hasIllegalSignature(verdict) && keys.refuse(body);
     // Both calls have one time-out, because a router waits no longer.
     const msLeft = Math.floor(endsAt - performance.now());
     if (!hasOtherKey || msLeft <= 0) return verdict;
-    const second = await this.#send(keys.bodyFor(input), captcha, input.lotNumber, operation, msLeft);
+    const second = await send(keys.bodyFor(input), account, input.lotNumber, operation, msLeft);
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
-  async #send(body: string, account: Captcha, lotNumber: string, operation: CallingOperation, timeoutMs: number) {
+  async function send(
+    body: string,
+    account: Captcha,
+    lotNumber: string,
+    operation: CallingOperation,
+    timeoutMs: number,
+  ): Promise<CaptchaVerdict | NoVerdict> {
     const ids = { requestId: operation.requestId, account: account.id };
     try {
-      return await this.upstream.call({ account, body, operation, timeoutMs }, (received) => {
+      return await upstream.call({ account, body, operation, timeoutMs }, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, lotNumber);
-        logProblems(result, response, received, lotNumber, ids, this.#log);
+        logProblems(result, response, received, lotNumber, ids, log);
         for (const field of response.kind === 'pass' ? response.drifts : []) {
-          this.#metrics.recordDrift(field);
-          this.#logDrift(field);
+          metrics.recordDrift(field);
+          logDrift(field);
         }
         const evidence = callEvidenceOf(response, result, received.status);
         return { result, evidence, outcome: callOutcomeOf(response, result) };
@@ -154,13 +133,15 @@ export class CaptchaService implements RunningSlice {
       if (!isUpstreamFailure(error)) throw error;
       // The log has one line for a confirmed outage, not one for each request.
       if (error.why === 'outage') return noVerdict('TRANSPORT');
-      this.#log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
+      log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       // A bot can provoke a 429, so the pause after it has the cause CLIENT like the 429 itself.
       if (error.why === 'pause') return noVerdict('CLIENT');
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
       return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
     }
   }
+
+  return { upstream, jwks, maxCaptchas, check, validate };
 }
 
 const hasIllegalSignature = (verdict: CaptchaVerdict | NoVerdict) =>
@@ -173,7 +154,7 @@ function logProblems(
   { status, json, unreadable }: UpstreamResponse,
   lotNumber: string,
   ids: { requestId: string; account: string },
-  log: Log,
+  log: StartOptions['shared']['log'],
 ): void {
   const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
   if (verdict.__typename === 'CaptchaFailed') {

@@ -1,4 +1,4 @@
-import { type CaptchaParts, CaptchaRequest } from '../../src/captcha/resolvers.ts';
+import { type CaptchaParts, captchaRequest } from '../../src/captcha/slice.ts';
 import { DeviceTrustError } from '../../src/errors.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
@@ -54,15 +54,13 @@ export const PARTS: Parts = {
   },
   captcha: {
     maxCaptchas: 2,
-    attestations: {
-      check: ({ audience }) =>
-        audience == null
-          ? undefined
-          : {
-              audience: { id: audience, actions: [], subject: 'optional' },
-              attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
-            },
-    },
+    check: ({ audience }) =>
+      audience == null
+        ? undefined
+        : {
+            audience: { id: audience, actions: [], subject: 'optional' },
+            attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
+          },
     validate: async ({ lotNumber }) => {
       if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
       if (lotNumber === 'fails') {
@@ -89,7 +87,7 @@ export const withDevices = (query: FingerprintParts['query'], maxCost = DEFAULTS
 export function startSubgraph(overrides: Partial<ServerOptions> = {}, parts = PARTS) {
   const slices = new Map<string, PartMaker>([
     ['fingerprint', { forRequest: (context) => new DeviceRequest(parts.fingerprint, context) }],
-    ['captcha', { forRequest: (context) => new CaptchaRequest(parts.captcha, context) }],
+    ['captcha', { forRequest: (context) => captchaRequest(parts.captcha, context) }],
   ]);
   const missing = SLICES.find(({ name }) => !slices.has(name));
   if (missing) throw new Error(`expected a fake upstream for ${missing.name}, but got none`);
