@@ -8,7 +8,7 @@ import type { RiskPolicy } from './policy.ts';
 const DRIFTS = ['unknown_signal', 'level', 'confidence', 'client_type'] as const;
 export type Drift = (typeof DRIFTS)[number];
 
-/** The subject of a decision. The event is undefined unless the policy names it. */
+/** The subject of a decision. */
 type Decided = { readonly clientType: DeviceClientType; readonly eventType?: string | undefined };
 
 /** An event type (2.1) that can be a label: short, and on one line. */
@@ -19,6 +19,7 @@ export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 /** @param headers the trusted headers that can overrule an argument, by the key that they describe */
 export function createFingerprintMetrics(
   { counter, counterOf, onCollect }: MetricsRegistry,
+  { rules, otherwise }: Pick<RiskPolicy, 'rules' | 'otherwise'>,
   headers: Partial<Record<MetadataKey | 'ipAddr', unknown>> = {},
 ) {
   const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations looked up');
@@ -44,12 +45,17 @@ export function createFingerprintMetrics(
       for (const [level, count] of Object.entries(levels)) signals.inc({ code, level }, count);
     counted.clear();
   });
+  // Callers choose the event: only a text of the policy may become a label.
+  const eventTypes = new Set(rules.flatMap(({ when }) => when.eventType ?? []).filter((text) => LABEL.test(text)));
   /** A decision of the risk policy, or of one of its shadow rules. */
   const recordDecision = ({ action, rule }: DeviceRiskDecision, isShadow: boolean, about: Decided, count = 1) => {
     const { clientType: client_type, eventType = '' } = about;
-    const event_type = LABEL.test(eventType) ? eventType : 'other';
+    const event_type = eventTypes.has(eventType) ? eventType : 'other';
     decisions.inc({ action, rule, shadow: `${isShadow}`, client_type, event_type }, count);
   };
+  // Each series begins at 0, for the reason above.
+  for (const { decision, isShadow } of [...rules, { decision: otherwise, isShadow: false }])
+    for (const clientType of Object.values(CLIENT_TYPES)) recordDecision(decision, isShadow, { clientType }, 0);
 
   return {
     recordLookup: () => lookups.inc(),
@@ -62,11 +68,6 @@ export function createFingerprintMetrics(
     },
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
     recordDecision,
-    /** Begins the series of each rule at 0, for the reason above. */
-    beginDecisions: ({ rules, otherwise }: Pick<RiskPolicy, 'rules' | 'otherwise'>) => {
-      for (const { decision, isShadow } of [...rules, { decision: otherwise, isShadow: false }])
-        for (const clientType of Object.values(CLIENT_TYPES)) recordDecision(decision, isShadow, { clientType }, 0);
-    },
     recordJudgement: counterOf('judgements_total', judged, 'outcome', ['sealed', 'opened', 'unreadable']),
     recordDroppedMetadata,
   };

@@ -26,7 +26,7 @@ import type { FingerprintRequest } from './request.ts';
 import { isLevel, SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
-export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
+export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'judgement' | 'signals'> & {
   __typename: 'DeviceFingerprint';
   device: FingerprintDevice;
   ipInfo: IpInfo;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type JudgedDevice, toOutcome } from '../../src/fingerprint/outcome.ts';
-import type { FingerprintParts } from '../../src/fingerprint/resolvers.ts';
+import type { FingerprintParts } from '../../src/fingerprint/slice.ts';
 import { ANDROID, SIGNAL } from '../faults/documented.ts';
 import { startSubgraph, withDevices } from '../graphql/capabilities.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
