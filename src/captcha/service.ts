@@ -61,11 +61,11 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     // A half-open call may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
-      verdict = await indeterminate(verdict, {
+      verdict = indeterminate(verdict, {
         policy,
         hasWorked: health?.status.hasWorked ?? false,
         isDown: isDown(id, audience),
-        takeAllowance: async () => {
+        takeAllowance: () => {
           const isTaken = budget.take(id, caller.requester, now, caller);
           if (!isTaken) metrics.recordLimitedCaptcha();
           return isTaken;

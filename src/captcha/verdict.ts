@@ -138,20 +138,20 @@ interface FailOpen {
   /** Are the captcha id and every alternative to it down? */
   readonly isDown: boolean;
   /** Takes a captcha from the allowance for an outage; false if the allowance is used up. */
-  readonly takeAllowance: () => Promise<boolean>;
+  readonly takeAllowance: () => boolean;
 }
 
 /** The outcome without a verdict. No other function decides whether a request without a verdict may proceed. */
-export async function indeterminate(
+export function indeterminate(
   given: NoVerdict,
   { policy, hasWorked, isDown, takeAllowance }: FailOpen,
-): Promise<CaptchaVerdict> {
+): CaptchaVerdict {
   const { code, type, isUnreadable } = given;
   const cause = given.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : given.cause;
   // -50001 has the cause CONFIGURATION, too, but a bot can provoke it with its challenge.
   const isFault = cause !== 'CLIENT' && (cause !== 'CONFIGURATION' || ABOUT_ID.test(code ?? ''));
   const isOutage = policy !== 'never' && hasWorked && isFault && isDown && !isUnreadable;
-  const isAllowed = isOutage && (await takeAllowance());
+  const isAllowed = isOutage && takeAllowance();
   const proceed = policy === 'always' ? !isUnreadable : isAllowed;
   const advice = isOutage ? LIMIT_REACHED : ADVICE[cause];
   const message = isAllowed ? MESSAGES[cause] : `${MESSAGES[cause]} ${proceed ? BY_POLICY : advice}`;

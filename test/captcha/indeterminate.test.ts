@@ -18,7 +18,7 @@ const CODES = { CLIENT: '-50003', CONFIGURATION: '-50105', SERVICE: '-50000', TR
 const without = (cause: CaptchaIndeterminateCause, isUnreadable = false) =>
   noVerdict(cause, { code: CODES[cause], isUnreadable });
 
-const NOT_DOWN = { hasWorked: true, isDown: false, takeAllowance: async () => true };
+const NOT_DOWN = { hasWorked: true, isDown: false, takeAllowance: () => true };
 const DOWN = { ...NOT_DOWN, isDown: true };
 
 /** What is known, and the causes that proceed by default and get an attestation. */
@@ -27,29 +27,29 @@ type Row = [what: string, known: typeof DOWN, proceeding: CaptchaIndeterminateCa
 describe.each<Row>([
   ['no outage is confirmed', NOT_DOWN, []],
   ['an outage is confirmed', DOWN, ['CONFIGURATION', 'SERVICE', 'TRANSPORT']],
-  ['the allowance of an outage has no room', { ...DOWN, takeAllowance: async () => false }, []],
+  ['the allowance of an outage has no room', { ...DOWN, takeAllowance: () => false }, []],
   ['the id has never worked', { ...NOT_DOWN, hasWorked: false }, []],
   ['the id has never worked and probes fail', { ...DOWN, hasWorked: false }, []],
 ])('while %s', (_what, known, allowed) => {
-  test.each(CAUSES)('a captcha without a verdict with the cause %s proceeds as its policy says', async (given) => {
+  test.each(CAUSES)('a captcha without a verdict with the cause %s proceeds as its policy says', (given) => {
     const cause = known.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
     const isAllowed = allowed.includes(given);
     const proceeds = { faults: isAllowed, always: true, never: false };
     for (const policy of POLICIES) {
       const outcome = { __typename: 'CaptchaIndeterminate', cause, code: CODES[given] };
       const expected = { ...outcome, proceed: proceeds[policy], isAllowed: isAllowed && policy !== 'never' };
-      expect(await indeterminate(without(given), { policy, ...known })).toMatchObject(expected);
+      expect(indeterminate(without(given), { policy, ...known })).toMatchObject(expected);
       const unreadable = { ...outcome, proceed: false, isAllowed: false };
-      expect(await indeterminate(without(given, true), { policy, ...known })).toMatchObject(unreadable);
+      expect(indeterminate(without(given, true), { policy, ...known })).toMatchObject(unreadable);
     }
   });
 });
 
 test.each(['-50101', '-50102', '-50103', '-50104', '-50105'])(
   'the exception %s, which no client can cause, proceeds in an outage of its captcha id',
-  async (code) => {
+  (code) => {
     const given = noVerdict('CONFIGURATION', { code });
-    expect(await indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: true, isAllowed: true });
+    expect(indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: true, isAllowed: true });
   },
 );
 
@@ -57,17 +57,17 @@ test.each([
   ['an illegal risk type, which a bot can choose', '-50001'],
   ['an undocumented code of the family of the captcha id', '-50106'],
   ['a certificate that nobody vouches for', null],
-])('a mistake of the configuration does not proceed in an outage: %s', async (_what, code) => {
+])('a mistake of the configuration does not proceed in an outage: %s', (_what, code) => {
   const given = noVerdict('CONFIGURATION', { code });
-  expect(await indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: false, isAllowed: false });
+  expect(indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: false, isAllowed: false });
 });
 
-test.each(CAUSES)('the operator is asked to act only for the cause CONFIGURATION: %s', async (cause) => {
-  const { message } = Object(await indeterminate(without(cause), { policy: 'never', ...NOT_DOWN }));
+test.each(CAUSES)('the operator is asked to act only for the cause CONFIGURATION: %s', (cause) => {
+  const { message } = Object(indeterminate(without(cause), { policy: 'never', ...NOT_DOWN }));
   expect(message.includes('operator')).toBe(cause === 'CONFIGURATION');
 });
 
-test('no verdict is better than the response', async () => {
+test('no verdict is better than the response', () => {
   const word = fc.oneof(
     fc.constantFrom('success', 'Success', 'fail', 'FAILED', 'reject', false, 'error', '', 'lot-1', '-50000', '-50003'),
     fc.jsonValue({ maxDepth: 1 }),
@@ -99,20 +99,18 @@ test('no verdict is better than the response', async () => {
     hasRoom: fc.boolean(),
   });
   let passed = 0;
-  await fc.assert(
-    fc.asyncProperty(
+  fc.assert(
+    fc.property(
       answer,
       fc.constantFrom(200, 200, 200, 201, 302, 400, 500),
       failOpen,
       fc.boolean(),
-      async (body, status, { hasRoom, ...failOpen }, isNoJson) => {
+      (body, status, { hasRoom, ...failOpen }, isNoJson) => {
         const isUnreadable = isNoJson && status === 200;
         const answer = readResponse(isUnreadable ? { json: undefined, unreadable: 'JSONP' } : { json: body });
         const read = verdictOf(answer, status, 'lot-1');
         const verdict =
-          read.__typename === 'NoVerdict'
-            ? await indeterminate(read, { ...failOpen, takeAllowance: async () => hasRoom })
-            : read;
+          read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, takeAllowance: () => hasRoom }) : read;
         const { status: said, result } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.

@@ -11,7 +11,7 @@ import { ARGS, EXCEPTION, FAIL, INPUT, PASS } from './support.ts';
  */
 
 const POLICIES = ['faults', 'always', 'never'] as const;
-const HEALTHY_PROBE = { hasWorked: true, isDown: false, takeAllowance: async () => true };
+const HEALTHY_PROBE = { hasWorked: true, isDown: false, takeAllowance: () => true };
 
 /** The outcome of a response under each policy, while our own probes get their answers. */
 function outcomesOf(body: unknown, status = 200) {
@@ -19,7 +19,7 @@ function outcomesOf(body: unknown, status = 200) {
   const read = verdictOf(readResponse({ json: JSON.parse(JSON.stringify(body)) }), status, INPUT.lotNumber);
   const under = (policy: (typeof POLICIES)[number]) =>
     read.__typename === 'NoVerdict' ? indeterminate(read, { policy, ...HEALTHY_PROBE }) : read;
-  return Promise.all(POLICIES.map(under));
+  return POLICIES.map(under);
 }
 
 /** These fields in every outcome; without a verdict only the policy `always` proceeds. */
@@ -46,24 +46,21 @@ describe('status, result and lot number make a pass (2.3, 2.4)', () => {
     ['without a status', { ...PASS, status: undefined }],
     ['without details', { ...PASS, captcha_args: undefined }],
     ['without a lot number', { ...PASS, captcha_args: { ...ARGS, lot_number: undefined } }],
-  ])(
-    'a pass %s is no verdict, and proceeds only if the operator lets everyone through',
-    async (_what, body, status) => {
-      expect(await outcomesOf(body, status)).toMatchObject(withoutVerdict({ cause: 'CLIENT' }));
-    },
-  );
+  ])('a pass %s is no verdict, and proceeds only if the operator lets everyone through', (_what, body, status) => {
+    expect(outcomesOf(body, status)).toMatchObject(withoutVerdict({ cause: 'CLIENT' }));
+  });
 
   test.each<[unknown, string]>([
     ['lot-2', 'lot-2'],
     [999, 'something else than a text'],
     [['lot-2'], 'something else than a text'],
     [{ toString: 1 }, 'something else than a text'],
-  ])('a pass for the lot number %j is a failure, even if other fields are wrong', async (other, lotNumber) => {
+  ])('a pass for the lot number %j is a failure, even if other fields are wrong', (other, lotNumber) => {
     for (const body of [
       { ...PASS, captcha_args: { ...ARGS, lot_number: other } },
       { ...PASS, reason: null, captcha_args: { lot_number: other } },
     ])
-      expect(await outcomesOf(body)).toMatchObject(failed({ category: 'LOT_NUMBER_MISMATCH', details: { lotNumber } }));
+      expect(outcomesOf(body)).toMatchObject(failed({ category: 'LOT_NUMBER_MISMATCH', details: { lotNumber } }));
   });
 
   const only = { status: 'success', result: 'success', captcha_args: { lot_number: 'lot-1' } };
@@ -72,16 +69,14 @@ describe('status, result and lot number make a pass (2.3, 2.4)', () => {
     ['details of a wrong type', { ...PASS, captcha_args: { ...ARGS, scene: 7 } }, { scene: null }, ['scene']],
     ['no referer', { ...PASS, captcha_args: { ...ARGS, referer: undefined } }, { referer: null }, ['referer']],
     ['nothing else', only, { usedType: null, userIp: null }, ['reason', 'used_type', 'user_ip', 'scene', 'referer']],
-  ])('a pass with %s is a pass, and the difference is known', async (_what, body, details, drifts) => {
-    expect(await outcomesOf(body)).toMatchObject(
-      Array(3).fill({ __typename: 'CaptchaPassed', proceed: true, details }),
-    );
+  ])('a pass with %s is a pass, and the difference is known', (_what, body, details, drifts) => {
+    expect(outcomesOf(body)).toMatchObject(Array(3).fill({ __typename: 'CaptchaPassed', proceed: true, details }));
     expect(readResponse({ json: JSON.parse(JSON.stringify(body)) })).toMatchObject({ kind: 'pass', drifts });
   });
 
-  test('a pass with further fields is a pass', async () => {
+  test('a pass with further fields is a pass', () => {
     const details = { usedType: 'slide', userIp: '203.0.113.9', lotNumber: 'lot-1', scene: 'login' };
-    expect(await outcomesOf({ ...PASS, extra: 1, captcha_args: { ...ARGS, extra: {} } })).toMatchObject(
+    expect(outcomesOf({ ...PASS, extra: 1, captcha_args: { ...ARGS, extra: {} } })).toMatchObject(
       Array(3).fill({ __typename: 'CaptchaPassed', proceed: true, details }),
     );
   });
@@ -122,14 +117,14 @@ describe('a failure', () => {
     ['as another result, with HTTP status 500', { status: 'success', result: 'reject' }, 500],
     ['as another result, with HTTP status 302', { status: 'success', result: 'reject' }, 302],
     ['as another result, under another spelling of the status', { status: ' SUCCESS', result: 'reject' }],
-  ])('a failure %s is a failure under every policy', async (_what, body, status) => {
-    expect(await outcomesOf(body, status)).toMatchObject(failed({ details: { lotNumber: 'lot-1' } }));
+  ])('a failure %s is a failure under every policy', (_what, body, status) => {
+    expect(outcomesOf(body, status)).toMatchObject(failed({ details: { lotNumber: 'lot-1' } }));
   });
 });
 
 describe('exceptions (7.2)', () => {
-  test.each(exceptions)('$code has the cause $cause', async ({ code, msg, cause }) => {
-    expect(await outcomesOf({ ...EXCEPTION, code, msg })).toMatchObject(
+  test.each(exceptions)('$code has the cause $cause', ({ code, msg, cause }) => {
+    expect(outcomesOf({ ...EXCEPTION, code, msg })).toMatchObject(
       withoutVerdict({ cause, code, type: 'defined error', message: expect.any(String) }),
     );
   });
@@ -166,15 +161,15 @@ describe('exceptions (7.2)', () => {
     ['a failure of the service with HTTP status 413 is the client', { code: '-50000' }, 'CLIENT', '-50000', 413],
     ['an HTTP status of 400 does not help a client', {}, 'CLIENT', '-50003', 400],
     ['an HTTP status of 502 does not help a client', {}, 'CLIENT', '-50003', 502],
-  ])('of an exception, %s', async (_what, fields, cause, code, status) => {
-    expect(await outcomesOf({ ...EXCEPTION, ...fields }, status)).toMatchObject(withoutVerdict({ cause, code }));
+  ])('of an exception, %s', (_what, fields, cause, code, status) => {
+    expect(outcomesOf({ ...EXCEPTION, ...fields }, status)).toMatchObject(withoutVerdict({ cause, code }));
   });
 
-  test.each([[undefined], [{ type: 4 }], [null]])('an exception with the desc %j has no type', async (desc) => {
-    expect(await outcomesOf({ ...EXCEPTION, desc })).toMatchObject(withoutVerdict({ cause: 'CLIENT', type: null }));
+  test.each([[undefined], [{ type: 4 }], [null]])('an exception with the desc %j has no type', (desc) => {
+    expect(outcomesOf({ ...EXCEPTION, desc })).toMatchObject(withoutVerdict({ cause: 'CLIENT', type: null }));
   });
 
-  test.each([400, 401, 403, 404, 413])('a bare %s is no exception, and can be provoked', async (status) => {
-    expect(await outcomesOf('Request blocked', status)).toMatchObject(withoutVerdict({ cause: 'CLIENT', code: null }));
+  test.each([400, 401, 403, 404, 413])('a bare %s is no exception, and can be provoked', (status) => {
+    expect(outcomesOf('Request blocked', status)).toMatchObject(withoutVerdict({ cause: 'CLIENT', code: null }));
   });
 });
