@@ -1,5 +1,5 @@
-import type { Requester } from '../graphql/caller.ts';
-import { type Callers, type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
+import type { Caller, Requester } from '../graphql/caller.ts';
+import { type Callers, SharedCount, sharesOf } from '../runtime/shares.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -32,70 +32,60 @@ interface Minute {
  * - Counts outlast an outage, so a service that flaps lets no more captchas through.
  * - Each process counts alone, and its passes grow with its traffic, so the limits of all processes add up to the whole.
  */
-export class FailOpenBudget {
+export function createFailOpenBudget(callers: Callers) {
   /** The minutes of the last hour, by bucket. */
-  readonly #minutes = new Map<string, Minute[]>();
+  const minutesOf = new Map<string, Minute[]>();
   /** The captchas that proceeded within the last minute, by bucket and by requester. */
-  readonly #proceededIn = new Map<string, number>();
-  readonly #proceededOf = new Map<string, number>();
-  readonly #proceeded = new SharedCount();
+  const proceededIn = new Map<string, number>();
+  const proceeded = new SharedCount();
   /** The shares of services in MINIMUM. */
-  readonly #shares: ReturnType<typeof sharesOf>;
-
-  constructor(callers: Callers) {
-    this.#shares = sharesOf(MINIMUM, callers);
-  }
-
-  /** Records a verified pass of a requester; `now` excludes the time that the id spent in outages, in ms. */
-  recordPass(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): void {
-    const bucket = bucketOf(captchaId, requester, caller);
-    const minute = this.#minuteOf(bucket, now);
-    const own = minute.byRequester.get(keyOf(requester)) ?? 0;
-    if (own >= PER_MINUTE[requester.kind]) return;
-    minute.byRequester.set(keyOf(requester), own + 1);
-    minute.passes += 1;
-  }
-
-  /** May one more captcha proceed? If so, it is counted. For `now` see `recordPass`. */
-  take(captchaId: string, requester: Requester, now: number, caller: Holder = ROUTER): boolean {
-    const key = `${scopeOf(caller)}${keyOf(requester)}`;
-    const bucket = bucketOf(captchaId, requester, caller);
-    if ((this.#proceededOf.get(key) ?? 0) >= PER_MINUTE[requester.kind]) return false;
-    const minutes = withinHour(this.#minutes.get(bucket) ?? [], now);
-    const limit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
-    const isWithinMinimum = requester.kind !== 'anonymous' && this.#proceeded.hasRoom(MINIMUM, this.#shares, caller, 1);
-    if (!isWithinMinimum && (this.#proceededIn.get(bucket) ?? 0) >= limit) return false;
-    this.#proceeded.add(caller, 1);
-    countForMinute(this.#proceededIn, bucket);
-    countForMinute(this.#proceededOf, key);
-    return true;
-  }
+  const shares = sharesOf(MINIMUM, callers);
 
   /** The current minute of a bucket. A new one begins after the last one is over. */
-  #minuteOf(bucket: string, now: number): Minute {
-    const minutes = this.#minutes.get(bucket) ?? [];
+  function minuteOf(bucket: string, now: number): Minute {
+    const minutes = minutesOf.get(bucket) ?? [];
     const last = minutes.at(-1);
     if (last && now - last.startedAt < MINUTE_MS) return last;
     last?.byRequester.clear();
     const minute = { startedAt: now, passes: 0, byRequester: new Map() };
-    this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
+    minutesOf.set(bucket, [...withinHour(minutes, now), minute]);
     return minute;
   }
+
+  return {
+    /** Records a verified pass; `now` excludes the time that the id spent in outages, in ms. */
+    recordPass: (captchaId: string, caller: Verifier, now: number): void => {
+      const { bucket, requester } = keysOf(captchaId, caller);
+      const minute = minuteOf(bucket, now);
+      const own = minute.byRequester.get(requester) ?? 0;
+      if (own >= PER_MINUTE[caller.requester.kind]) return;
+      minute.byRequester.set(requester, own + 1);
+      minute.passes += 1;
+    },
+    /** May one more captcha proceed? If so, it is counted. For `now` see `recordPass`. */
+    take: (captchaId: string, caller: Verifier, now: number): boolean => {
+      const { bucket, requester } = keysOf(captchaId, caller);
+      const { kind } = caller.requester;
+      if ((proceededIn.get(requester) ?? 0) >= PER_MINUTE[kind]) return false;
+      const minutes = withinHour(minutesOf.get(bucket) ?? [], now);
+      const limit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
+      const isWithinMinimum = kind !== 'anonymous' && proceeded.hasRoom(MINIMUM, shares, caller, 1);
+      if (!isWithinMinimum && (proceededIn.get(bucket) ?? 0) >= limit) return false;
+      proceeded.add(caller, 1);
+      countForMinute(proceededIn, bucket);
+      countForMinute(proceededIn, requester);
+      return true;
+    },
+  };
 }
 
-const ROUTER: Holder = { name: 'router', isService: false };
+/** The caller of a verification, with the requester that it names. */
+export type Verifier = Pick<Caller, 'name' | 'isService' | 'requester'>;
 
-/** The prefix of a key: the service that names the requester; empty if the router does. */
-function scopeOf({ name, isService }: Holder): string {
-  return isService ? `${name} ` : '';
-}
-
-function bucketOf(captchaId: string, { kind }: Requester, caller: Holder): string {
-  return `${scopeOf(caller)}${captchaId} ${kind}`;
-}
-
-function keyOf({ kind, id }: Requester): string {
-  return `${kind} ${id}`;
+/** The keys of a bucket and of a requester. A service that names its requesters has its own of both. */
+function keysOf(captchaId: string, { name, isService, requester: { kind, id } }: Verifier) {
+  const scope = isService ? `service ${name}` : 'router';
+  return { bucket: `bucket ${scope} ${captchaId} ${kind}`, requester: `${kind} ${scope} ${id}` };
 }
 
 function withinHour(minutes: readonly Minute[], now: number): Minute[] {

@@ -1,9 +1,9 @@
 import { badUserInput, checkText } from '../errors.ts';
-import type { Caller } from '../graphql/caller.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/transport.ts';
 import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
+import type { Verifier } from './fail-open-budget.ts';
 import type { CaptchaSettings } from './settings.ts';
 
 export interface Captcha extends Account {
@@ -39,7 +39,7 @@ function signingKeys(captchaKey: string, nextCaptchaKey = captchaKey) {
 /** The requester of a verification and its purpose. */
 export interface Purpose {
   /** Used only after a pass or in an outage. */
-  readonly caller: Pick<Caller, 'name' | 'isService' | 'requester'>;
+  readonly caller: Verifier;
   /** The audience of the attestation, if the input names one. Without `captchaIds` it accepts every captcha id. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }

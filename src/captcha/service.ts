@@ -11,7 +11,7 @@ import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { createAttestations } from './attestation.ts';
 import { ABOUT_ID, type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
-import { FailOpenBudget } from './fail-open-budget.ts';
+import { createFailOpenBudget } from './fail-open-budget.ts';
 import { createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
 import type { CAPTCHA_VARIABLES } from './settings.ts';
@@ -34,7 +34,7 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
   const { log } = shared;
   const metrics = createCaptchaMetrics(registry);
   const logDrift = logOnce(log, 'a pass of the captcha service has a field that is not as documented');
-  const budget = new FailOpenBudget(callersIn(settings));
+  const budget = createFailOpenBudget(callersIn(settings));
   const upstream = new UpstreamClient({
     ...shared,
     accounts: withAddresses(settings.captchaConfigurations, (region) => settings[`captchaUrl${region}`]).map(
@@ -57,7 +57,7 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     let verdict = await verify(captcha, input, operation);
     const health = upstream.health.accounts.get(id);
     const now = health?.msWithoutOutages ?? 0;
-    if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller.requester, now, caller);
+    if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller, now);
     // A half-open call may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
@@ -66,7 +66,7 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
         hasWorked: health?.status.hasWorked ?? false,
         isDown: isDown(id, audience),
         takeAllowance: () => {
-          const isTaken = budget.take(id, caller.requester, now, caller);
+          const isTaken = budget.take(id, caller, now);
           if (!isTaken) metrics.recordLimitedCaptcha();
           return isTaken;
         },
