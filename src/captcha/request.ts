@@ -44,8 +44,8 @@ export interface Purpose {
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 
-/** A captcha id as it is configured, with the address of its region. */
-type ConfiguredCaptcha = CaptchaSettings['captchaConfigurations'][number] & { readonly baseUrl: string };
+/** A captcha id as it is configured. A valid configuration has an address for its region. */
+type ConfiguredCaptcha = CaptchaSettings['captchaConfigurations'][number] & { readonly baseUrl: string | undefined };
 
 /** Prepares a captcha id once for all of its verifications. */
 export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {

@@ -6,7 +6,6 @@ import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { StartOptions } from '../slice.ts';
 import { type CallingOperation, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
-import { withAddresses } from '../upstream/settings.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { createAttestations } from './attestation.ts';
@@ -37,8 +36,8 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
   const budget = createFailOpenBudget(callersIn(settings));
   const upstream = new UpstreamClient({
     ...shared,
-    accounts: withAddresses(settings.captchaConfigurations, (region) => settings[`captchaUrl${region}`]).map(
-      prepareCaptcha,
+    accounts: settings.captchaConfigurations.map((one) =>
+      prepareCaptcha({ ...one, baseUrl: settings[`captchaUrl${one.region}`] }),
     ),
     probeOf: captchaProbe,
     pathTemplate: VALIDATE_TEMPLATE,

@@ -1,6 +1,6 @@
 import { badUserInput, checkText } from '../errors.ts';
 import { type MetadataKey, TRUSTED_KEYS, type TrustedMetadata } from '../graphql/caller.ts';
-import { isObject } from '../runtime/json.ts';
+import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/transport.ts';
@@ -20,8 +20,10 @@ export function withTrusted(given: DeviceMetadataInput | null | undefined, trust
   return { metadata, dropped };
 }
 
-/** An application as it is configured, with the address of its region. */
-type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
+/** An application as it is configured. A valid configuration has an address for its region. */
+type ConfiguredApplication = Readonly<
+  Record<'publicKey' | 'secret' | 'region', string> & { baseUrl: string | undefined }
+>;
 
 /** Prepares an application once for all of its calls. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
@@ -67,7 +69,7 @@ function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
     checkText(`metadata.${key}`, text);
     documented[METADATA_KEYS[key]] = text;
   }
-  const additional = sortedKeys(given.additional ?? {});
+  const additional = propertiesOf(sorted(given.additional));
   for (const key in additional)
     if (DOCUMENTED_KEYS.has(key))
       throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
@@ -75,18 +77,15 @@ function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
 }
 
 /** Checks the texts, and sorts the keys: equal objects may have them in different orders (RFC 8259, section 4), unlike lists. */
-function sortedKeys(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  // V8 keeps an object without a prototype as a dictionary, so it makes no shape for each of a caller's 27,000 objects.
-  const sorted: Record<string, unknown> = Object.create(null);
-  for (const key of Object.keys(object).sort()) {
-    checkText('metadata.additional', key);
-    sorted[key] = withSortedKeys(object[key]);
-  }
-  return sorted;
-}
-
-function withSortedKeys(value: unknown): unknown {
+function sorted(value: unknown): unknown {
   if (typeof value === 'string') checkText('metadata.additional', value);
-  if (Array.isArray(value)) return value.map(withSortedKeys);
-  return isObject(value) ? sortedKeys(value) : value;
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  // V8 keeps an object without a prototype as a dictionary, so it makes no shape for each of a caller's 27,000 objects.
+  const object: Record<string, unknown> = Object.create(null);
+  for (const key of Object.keys(value).sort()) {
+    checkText('metadata.additional', key);
+    object[key] = sorted(value[key]);
+  }
+  return object;
 }

@@ -5,8 +5,6 @@ import type { StartOptions } from '../slice.ts';
 import { type CallingOperation, UpstreamClient } from '../upstream/client.ts';
 import type { Account } from '../upstream/transport.ts';
 import type { Probe } from '../upstream/probe.ts';
-import { withAddresses } from '../upstream/settings.ts';
-import type { Account } from '../upstream/transport.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { createFingerprintMetrics } from './metrics.ts';
 import { type FingerprintOutcome, probeResultOf, toOutcome, toRejection } from './outcome.ts';
@@ -24,8 +22,8 @@ export function openFingerprintService({ settings, shared, registry }: StartOpti
   const logDrift = logOnce(shared.log, 'the fingerprint service sent an undocumented value');
   const upstream = new UpstreamClient({
     ...shared,
-    accounts: withAddresses(settings.fingerprintApplications, (region) => settings[`fingerprintUrl${region}`]).map(
-      prepareApplication,
+    accounts: settings.fingerprintApplications.map((one) =>
+      prepareApplication({ ...one, baseUrl: settings[`fingerprintUrl${one.region}`] }),
     ),
     probeOf: fingerprintProbe,
     pathTemplate: QUERY_TEMPLATE,

@@ -14,17 +14,6 @@ export const region = oneOf(REGIONS);
 export const unusedRegions = (accounts: readonly { readonly region: Region }[]) =>
   REGIONS.filter((region) => !accounts.some((account) => account.region === region));
 
-/** The accounts with the addresses of their regions. A valid configuration has an address for each region with an account. */
-export const withAddresses = <One extends { readonly region: Region }>(
-  accounts: readonly One[],
-  addressOf: (region: Region) => string | undefined,
-) =>
-  accounts.map((account) => {
-    const baseUrl = addressOf(account.region);
-    if (baseUrl === undefined) throw new Error(`expected an address for region ${account.region}, but got none`);
-    return { ...account, baseUrl };
-  });
-
 export const timeoutMs = integer(1, 60_000);
 
 const calls = number(1, 999_999_999).optional();
