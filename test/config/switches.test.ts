@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unsafeSwitches } from '../../src/config/switches.ts';
+import { unsafeSwitches } from '../../src/settings/summary.ts';
 import { LIVE, SANDBOX, startServing } from '../process/environments.ts';
 import { MAIN, startProcess } from '../support/process.ts';
 
