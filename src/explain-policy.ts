@@ -15,7 +15,6 @@ POLICY is a file, or built-in (the default). SIGNALS are EMULATOR=0.7,BLACKLIST_
 confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has one line of SIGNALS and CLIENT
 for each device, or judgements as JSON, as the graph returns them, with the id of the object around each, such as an order.`;
 
-/** A mistake of the user. */
 class UsageError extends Error {}
 
 try {

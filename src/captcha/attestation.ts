@@ -39,8 +39,6 @@ function createSigner(keys: readonly AttestationKey[]) {
 
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
-export type Attestations = ReturnType<typeof createAttestations>;
-
 /** Issues signed proofs of captchas to the configured audiences. */
 export function createAttestations(
   { attestation: settings, attestationKeys }: Pick<CaptchaSettings, 'attestation' | 'attestationKeys'>,

@@ -16,7 +16,6 @@ const PER_MINUTE: Readonly<Record<Requester['kind'], number>> = {
   untracked: Number.POSITIVE_INFINITY,
 };
 
-/** The verified passes of one minute. */
 interface Minute {
   readonly startedAt: number;
   passes: number;
@@ -38,7 +37,6 @@ export function createFailOpenBudget(callers: Callers) {
   /** The captchas that proceeded within the last minute, by bucket and by requester. */
   const proceededIn = new Map<string, number>();
   const proceeded = new SharedCount();
-  /** The shares of services in MINIMUM. */
   const shares = sharesOf(MINIMUM, callers);
 
   /** The current minute of a bucket. A new one begins after the last one is over. */
@@ -92,7 +90,6 @@ function withinHour(minutes: readonly Minute[], now: number): Minute[] {
   return minutes.filter(({ startedAt }) => now - startedAt < HOUR_MS);
 }
 
-/** Adds 1 to a count for a minute. */
 function countForMinute(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
   const forget = () => {

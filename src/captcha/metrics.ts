@@ -3,7 +3,6 @@ import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schem
 import { PASS_DRIFTS } from './contract.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
-/** Why a request for an attestation was refused. */
 const REFUSALS = ['incomplete', 'audience', 'action', 'captcha_id', 'subject'] as const;
 export type AttestationRefusal = (typeof REFUSALS)[number];
 
@@ -37,7 +36,6 @@ export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
   };
 }
 
-/** The reason of a verdict as a label of the metrics; empty for a pass. */
 function causeOf(verdict: CaptchaVerdict): CaptchaFailureCategory | CaptchaIndeterminateCause | '' {
   if (verdict.__typename === 'CaptchaPassed') return '';
   return verdict.__typename === 'CaptchaFailed' ? verdict.category : verdict.cause;

@@ -36,7 +36,6 @@ function signingKeys(captchaKey: string, nextCaptchaKey = captchaKey) {
   };
 }
 
-/** The requester of a verification and its purpose. */
 export interface Purpose {
   /** Used only after a pass or in an outage. */
   readonly caller: Verifier;

@@ -4,7 +4,8 @@ import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import { callersIn } from '../runtime/shares.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { StartOptions } from '../slice.ts';
-import { type CallingOperation, UpstreamClient } from '../upstream/client.ts';
+import type { CallingOperation } from '../upstream/client.ts';
+import { UpstreamClient, type UpstreamRequest } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -97,26 +98,20 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     const { keys } = account;
     const body = keys.bodyFor(input);
     const endsAt = performance.now() + captchaTimeoutMs;
-    const verdict = await send(body, account, input.lotNumber, operation, captchaTimeoutMs);
+    const verdict = await send({ account, operation, body, timeoutMs: captchaTimeoutMs }, input.lotNumber);
     const hasOtherKey = hasIllegalSignature(verdict) && keys.refuse(body);
     // Both calls have one time-out, because a router waits no longer.
     const msLeft = Math.floor(endsAt - performance.now());
     if (!hasOtherKey || msLeft <= 0) return verdict;
-    const second = await send(keys.bodyFor(input), account, input.lotNumber, operation, msLeft);
+    const second = await send({ account, operation, body: keys.bodyFor(input), timeoutMs: msLeft }, input.lotNumber);
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
-  async function send(
-    body: string,
-    account: Captcha,
-    lotNumber: string,
-    operation: CallingOperation,
-    timeoutMs: number,
-  ): Promise<CaptchaVerdict | NoVerdict> {
-    const ids = { requestId: operation.requestId, account: account.id };
+  async function send(call: UpstreamRequest, lotNumber: string): Promise<CaptchaVerdict | NoVerdict> {
+    const ids = { requestId: call.operation.requestId, account: call.account.id };
     try {
-      return await upstream.call({ account, body, operation, timeoutMs }, (received) => {
+      return await upstream.call(call, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, lotNumber);
         logProblems(result, response, received, lotNumber, ids, log);

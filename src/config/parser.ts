@@ -165,7 +165,7 @@ const REMOVED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A sentence for each unknown name that resembles a name of the table, unless that one is set: then it is another program's. */
-export function unknownNames(env: Environment, table: Table): string[] {
+function unknownNames(env: Environment, table: Table): string[] {
   const known = namesOf(table);
   const set = known.filter((name) => env[name]).map((name) => name.replace(/_FILE$/, ''));
   return Object.keys(env).flatMap((name) => {

@@ -76,7 +76,6 @@ export function explain(policy: RiskPolicy, device: Device): string[] {
   return answers.map((answer, at) => `${device.name} ${clients[at]}: ${answer}`);
 }
 
-/** The conditions of a rule that do not hold. */
 function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: PolicyInput): string {
   const reasons: string[] = [];
   if (when.clientType && !when.clientType.includes(clientType)) reasons.push(`clientType is ${clientType}`);
@@ -110,11 +109,13 @@ export function differences(policy: RiskPolicy, other: RiskPolicy, path: string)
   const cases = casesOf(both.flatMap(({ rules }) => rules));
   const tried = new Map(both.flatMap(combinationsFor).map((signals) => [nameOf(signals), signals]));
   const rows = [...tried].flatMap(([name, signals]) => {
-    const decisionBy = (tried: Case, each: RiskPolicy) => {
-      const { action, rule } = decide(each, { ...tried, signals });
-      return `${action} ${rule}`;
-    };
-    const outcomes = outcomesOf(cases, (tried) => both.map((each) => decisionBy(tried, each)));
+    const outcomes = outcomesOf(cases, (tried) =>
+      both.map((each) =>
+        cellsOf(each, { ...tried, signals })
+          .slice(0, 2)
+          .join(' '),
+      ),
+    );
     return outcomes.filter(([now, then]) => now !== then).map((cells) => [name, ...cells]);
   });
   if (rows.length === 0) return [`${path} decides the same about everything that was tried.`];

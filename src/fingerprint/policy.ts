@@ -188,7 +188,6 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
   return codes !== undefined && code != null && codes.includes(code);
 }
 
-/** The sentences about an issue: one sentence, or one for each unknown key. */
 function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
   const { message, input } = issue;
   const where = locationOf(issue.path, ids);
@@ -217,7 +216,6 @@ function nearest(value: unknown, known: readonly string[]): string | undefined {
   return closestMatch(value, known, options) ?? closestMatch(value.toUpperCase(), known, options);
 }
 
-/** A value in a few words. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -225,7 +223,6 @@ function show(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
-/** A sentence for each id that an earlier rule has. */
 function repeatedIds(ids: readonly string[]): string[] {
   const sentenceOf = (id: string, at: number) => sentence(`rule ${at + 1}: id: `, 'an id that no other rule has', id);
   return ids.flatMap((id, at) => (id !== '' && ids.indexOf(id) < at ? sentenceOf(id, at) : []));

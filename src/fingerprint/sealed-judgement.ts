@@ -22,8 +22,6 @@ const MAX_OPENED_CHARACTERS = 262_144;
 
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
-export type Judgements = ReturnType<typeof createJudgements>;
-
 /** Seals judgements, and opens sealed judgements. The first key seals, and all keys open. */
 export function createJudgements(
   sealingKeys: readonly SealingKey[],

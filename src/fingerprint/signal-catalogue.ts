@@ -89,7 +89,6 @@ export const SIGNAL_CATALOGUE: readonly SignalDefinition[] = CODES.map(({ name, 
   return { code, level, confidence, effect: effectOf(code), meaning: description?.value ?? '' };
 });
 
-/** The catalogue by the names that the service sends. */
 export const SIGNALS_BY_NAME: ReadonlyMap<string, SignalDefinition> = new Map(
   SIGNAL_CATALOGUE.map((row) => [row.code, row]),
 );

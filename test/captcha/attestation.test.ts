@@ -1,9 +1,9 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Attestations, createAttestations, generateKey } from '../../src/captcha/attestation.ts';
+import { createAttestations, generateKey } from '../../src/captcha/attestation.ts';
 import type { CaptchaSettings } from '../../src/captcha/settings.ts';
 import type { CaptchaVerdict } from '../../src/captcha/verdict.ts';
-import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
+import type { CaptchaIndeterminateCause, ValidateCaptchaInput } from '../../src/schema.generated.ts';
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { INPUT } from './support.ts';
 
@@ -69,10 +69,7 @@ const issuerWith = (settings = SETTINGS, attestationKeys = [key]) =>
 const { jwks = '' } = issuerWith();
 
 /** The attestation for an input. Rejects if there is none. */
-async function attest(
-  input: Parameters<Attestations['check']>[0] = NAMED,
-  verdict: CaptchaVerdict = PASSED,
-): Promise<string> {
+async function attest(input: ValidateCaptchaInput = NAMED, verdict: CaptchaVerdict = PASSED): Promise<string> {
   const attestation = await issuerWith().check(input, 'person-1')?.attest(verdict);
   if (typeof attestation !== 'string') throw new Error('expected an attestation, but got none');
   return attestation;
