@@ -99,13 +99,10 @@ export async function solvedInput(issueChallenge: IssueChallenge): Promise<Reado
   return Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
 }
 
-const FIELD_NAMES = [
-  ['captcha_id', 'captchaId'],
-  ['lot_number', 'lotNumber'],
-  ['captcha_output', 'captchaOutput'],
-  ['pass_token', 'passToken'],
-  ['gen_time', 'genTime'],
-] as const;
+/** The names of the sandbox, with those of the schema. */
+const FIELD_NAMES = ['captcha_id', 'lot_number', 'captcha_output', 'pass_token', 'gen_time'].map(
+  (name) => [name, name.replace(/_(.)/, (_, letter) => letter.toUpperCase())] as const,
+);
 
 /** Shell commands for sandbox mode, with titles. The user fills in the secret, because terminals are recorded. */
 export function exampleCommands(

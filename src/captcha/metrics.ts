@@ -10,8 +10,6 @@ export type AttestationRefusal = (typeof REFUSALS)[number];
 export const ASSURANCES = ['verified', 'unverified'] as const;
 export type Assurance = (typeof ASSURANCES)[number];
 
-type Counted = Pick<CaptchaVerdict, '__typename' | 'proceed'>;
-
 export type CaptchaMetrics = ReturnType<typeof createCaptchaMetrics>;
 
 export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
@@ -20,14 +18,13 @@ export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
   const attested = counter('attestations_total', 'Attestations, by audience and assurance', 'audience', 'assurance');
   const refused = 'Attestations that were refused, by reason';
   const drift = 'Passes without a documented field, or with another kind of value, by field';
-  const countVerdict = ({ __typename: type, proceed }: Counted, cause: ReturnType<typeof causeOf>, count: number) =>
-    verdicts.inc({ type, cause, proceed: `${proceed}` }, count);
-  for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'] as const)
-    countVerdict({ __typename: 'CaptchaIndeterminate', proceed: true }, cause, 0);
-  countVerdict({ __typename: 'CaptchaFailed', proceed: false }, 'ILLEGAL_SIGN_TOKEN', 0);
+  for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'])
+    verdicts.inc({ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 0);
+  verdicts.inc({ type: 'CaptchaFailed', cause: 'ILLEGAL_SIGN_TOKEN', proceed: 'false' }, 0);
 
   return {
-    recordVerdict: (verdict: CaptchaVerdict) => countVerdict(verdict, causeOf(verdict), 1),
+    recordVerdict: (verdict: CaptchaVerdict) =>
+      verdicts.inc({ type: verdict.__typename, cause: causeOf(verdict), proceed: `${verdict.proceed}` }),
     recordLimitedCaptcha: () => limited.inc(),
     recordDrift: counterOf('captcha_drift_total', drift, 'kind', PASS_DRIFTS),
     recordAttestation: (audience: string, assurance: Assurance, count: number) =>
