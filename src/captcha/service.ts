@@ -15,16 +15,7 @@ import { createFailOpenBudget } from './fail-open-budget.ts';
 import { createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
 import type { CAPTCHA_VARIABLES } from './settings.ts';
-import {
-  type CaptchaVerdict,
-  callEvidenceOf,
-  callOutcomeOf,
-  indeterminate,
-  type NoVerdict,
-  noVerdict,
-  probeResultOf,
-  verdictOf,
-} from './verdict.ts';
+import { type CaptchaVerdict, indeterminate, interpret, noVerdict, probeResultOf, type Result } from './verdict.ts';
 
 export type CaptchaService = ReturnType<typeof openCaptchaService>;
 
@@ -108,19 +99,18 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
-  async function send(call: UpstreamRequest, lotNumber: string): Promise<CaptchaVerdict | NoVerdict> {
+  async function send(call: UpstreamRequest, lotNumber: string): Promise<Result> {
     const ids = { requestId: call.operation.requestId, account: call.account.id };
     try {
       return await upstream.call(call, (received) => {
         const response = readResponse(received);
-        const result = verdictOf(response, received.status, lotNumber);
-        logProblems(result, response, received, lotNumber, ids, log);
+        const read = interpret(response, received.status, lotNumber);
+        logProblems(read.result, response, received, lotNumber, ids, log);
         for (const field of response.kind === 'pass' ? response.drifts : []) {
           metrics.recordDrift(field);
           logDrift(field);
         }
-        const evidence = callEvidenceOf(response, result, received.status);
-        return { result, evidence, outcome: callOutcomeOf(response, result) };
+        return read;
       });
     } catch (error) {
       // A limit of our own is never a verdict: otherwise a bot could turn load into a request that proceeds.
@@ -138,12 +128,12 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
   return { upstream, jwks, maxCaptchas, check, validate };
 }
 
-const hasIllegalSignature = (verdict: CaptchaVerdict | NoVerdict) =>
+const hasIllegalSignature = (verdict: Result) =>
   verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN';
 
 /** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
 function logProblems(
-  verdict: CaptchaVerdict | NoVerdict,
+  verdict: Result,
   response: CaptchaResponse,
   { status, json, unreadable }: UpstreamResponse,
   lotNumber: string,

@@ -28,6 +28,8 @@ export interface NoVerdict extends Exception {
   readonly isUnreadable: boolean;
 }
 
+export type Result = CaptchaVerdict | NoVerdict;
+
 /**
  * Maps a response to a verdict:
  * - CaptchaPassed: status 200 with the documented `status` and `result`, and this lot number.
@@ -37,7 +39,7 @@ export interface NoVerdict extends Exception {
  * A 5xx is an outage, unless its body is a rejection or an exception (7.2), with which a bot can provoke the cause CLIENT. The
  * document does not tell the status of an exception (7.3), so its code has the same cause beside a 200 and a 5xx.
  */
-export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
+export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): Result {
   const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
   if (mismatch) return mismatch;
   switch (response.kind) {
@@ -101,18 +103,21 @@ export function probeResultOf(response: CaptchaResponse, status: number): ProbeR
   }
 }
 
+/** The verdict of a response, with the evidence about the service, and the outcome of the call for the metrics. */
+export function interpret(response: CaptchaResponse, status: number, lotNumber: string) {
+  const result = verdictOf(response, status, lotNumber);
+  return { result, evidence: callEvidenceOf(response, result, status), outcome: callOutcomeOf(response, result) };
+}
+
 /** The evidence of a call. Only a verdict shows that the service works: its edge may refuse calls while the service is down. */
-export function callEvidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
+function callEvidenceOf(response: CaptchaResponse, verdict: Result, status: number): ProbeResult['evidence'] {
   const { evidence } = probeResultOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
   return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
 }
 
-/** The outcome of a call, for the metrics; undefined for a response that is not as documented. */
-export function callOutcomeOf(
-  response: CaptchaResponse,
-  verdict: CaptchaVerdict | NoVerdict,
-): DocumentedOutcome | undefined {
+/** Undefined for a response that is not as documented. */
+function callOutcomeOf(response: CaptchaResponse, verdict: Result): DocumentedOutcome | undefined {
   if (verdict.__typename === 'CaptchaPassed') return 'ok';
   if (response.kind === 'exception')
     return causeOfException(response.code ?? '') === 'SERVICE' ? 'exception' : 'rejected';
