@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import { EXCEPTIONS, signToken } from '../captcha/contract.ts';
 import type { Region } from '../upstream/settings.ts';
 import { findCaptcha, type SandboxCaptcha } from './accounts.ts';
@@ -8,14 +9,10 @@ import { type JsonResponse, mediaType, readBody } from './http.ts';
 
 const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
 
-/** The values that the client SDK returns for a solved challenge (captcha document, 2.1). Each value is opaque to the client. */
-export interface Challenge {
-  readonly lot_number: string;
-  readonly captcha_output: string;
-  readonly pass_token: string;
-  /** Seconds since 1970, as digits. */
-  readonly gen_time: string;
-}
+const text = z.string().default('');
+/** The values of the client SDK for a solved challenge (captcha document, 2.1). `gen_time` is in seconds since 1970, as digits. */
+const challengeForm = z.object({ lot_number: text, captcha_output: text, pass_token: text, gen_time: text });
+export type Challenge = Readonly<z.output<typeof challengeForm>>;
 
 export interface IssuedChallenge extends Challenge {
   readonly captchaId: string;
@@ -59,12 +56,8 @@ export async function validateChallenge(
   // Section 4, rule 2: a wrong format is the typical cause of -50005.
   if (!form) return exception('-50005');
 
-  const claimed: Challenge = {
-    lot_number: form.get('lot_number') ?? '',
-    captcha_output: form.get('captcha_output') ?? '',
-    pass_token: form.get('pass_token') ?? '',
-    gen_time: form.get('gen_time') ?? '',
-  };
+  // Of repeated values the first counts.
+  const claimed = challengeForm.parse(Object.fromEntries([...form].reverse()));
   const code = findInvalidParameter(claimed);
   if (code !== undefined) return exception(code);
   if (form.get('sign_token') !== signToken(claimed.lot_number, keys.get(captcha.captchaId) ?? ''))
