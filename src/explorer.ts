@@ -81,21 +81,18 @@ mutation AttestCaptcha($attested: ValidateCaptchaInput!) {
   validateCaptcha(input: $attested) { __typename attestation }
 }`;
 
-/** Issues a solved captcha challenge, with the names of the sandbox's response. */
-export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
-
 /** Every example of these services. Each captcha example works, because it has a challenge of its own, issued just now. */
-export async function operationsWith(issueChallenge: IssueChallenge, services: readonly string[]): Promise<Example[]> {
+export async function operationsWith(challengeUrl: string, services: readonly string[]): Promise<Example[]> {
   const devices = services.includes('fingerprint') ? [DEVICE, JUDGEMENT, STORED_JUDGEMENT, CATALOGUE] : [];
   if (!services.includes('captcha')) return devices;
-  const [input, other] = await Promise.all([solvedInput(issueChallenge), solvedInput(issueChallenge)]);
+  const [input, other] = await Promise.all([solvedInput(challengeUrl), solvedInput(challengeUrl)]);
   const attested = { ...other, audience: 'orders', action: 'placeOrder' };
   return [...devices, { document: CAPTCHA, variables: { input } }, { document: ATTESTATION, variables: { attested } }];
 }
 
-/** The values of a captcha that was solved just now, with the names of `ValidateCaptchaInput`. */
-export async function solvedInput(issueChallenge: IssueChallenge): Promise<Readonly<Record<string, unknown>>> {
-  const challenge = await issueChallenge();
+/** The values of a captcha that the sandbox solves just now, with the names of `ValidateCaptchaInput`. */
+export async function solvedInput(challengeUrl: string): Promise<Readonly<Record<string, unknown>>> {
+  const challenge = await (await fetch(challengeUrl, { method: 'POST' })).json();
   return Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
 }
 
@@ -142,8 +139,7 @@ export const GRAPHIQL_PATH = '/graphiql';
 
 /** The pages of sandbox mode by their paths. Each time that a page is opened, the sandbox issues challenges for it. */
 export function createPages(graphqlPath: string, challengeUrl: string, services: readonly string[]) {
-  const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
-  const operations = () => operationsWith(issueChallenge, services);
+  const operations = () => operationsWith(challengeUrl, services);
   return new Map([
     [graphqlPath, async () => renderApolloSandbox(await operations())],
     [GRAPHIQL_PATH, async () => renderGraphiql(graphqlPath, await operations())],

@@ -1,5 +1,5 @@
-import { type CaptchaSettings, SANDBOX_ATTESTATION_KEY } from '../captcha/settings.ts';
-import { type FingerprintSettings, SANDBOX_SEALING_KEY } from '../fingerprint/settings.ts';
+import type { CaptchaSettings } from '../captcha/settings.ts';
+import type { FingerprintSettings } from '../fingerprint/settings.ts';
 import type { Region } from '../upstream/settings.ts';
 
 /** The accounts of both services: applications, captcha configurations, and the state of each. */
@@ -55,23 +55,3 @@ export const SANDBOX_ATTESTATION = {
     { id: 'accounts', actions: ['logIn'], subject: 'optional' },
   ],
 } as const;
-
-/** Settings with all accounts at these addresses, and the keys of sandbox mode. An operator may have set the attestations. */
-export function sandboxSettings(
-  { GLB, NA, EU }: Readonly<Record<Region, string>>,
-  { attestation = SANDBOX_ATTESTATION }: Pick<CaptchaSettings, 'attestation'>,
-) {
-  return {
-    fingerprintApplications: SANDBOX_APPLICATIONS,
-    fingerprintUrlGLB: GLB,
-    fingerprintUrlNA: NA,
-    fingerprintUrlEU: EU,
-    sealingKeys: [SANDBOX_SEALING_KEY],
-    captchaConfigurations: SANDBOX_CAPTCHAS,
-    captchaUrlGLB: GLB,
-    captchaUrlNA: NA,
-    captchaUrlEU: EU,
-    attestation,
-    attestationKeys: [SANDBOX_ATTESTATION_KEY],
-  };
-}

@@ -1,11 +1,12 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { VALIDATE_TEMPLATE } from '../captcha/contract.ts';
-import type { CaptchaSettings } from '../captcha/settings.ts';
+import { type CaptchaSettings, SANDBOX_ATTESTATION_KEY } from '../captcha/settings.ts';
 import { QUERY_TEMPLATE } from '../fingerprint/contract.ts';
+import { SANDBOX_SEALING_KEY } from '../fingerprint/settings.ts';
 import { answerDevelopmentPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, sandboxSettings } from './accounts.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_ATTESTATION, SANDBOX_CAPTCHAS } from './accounts.ts';
 import { type IssuedChallenge, issueChallenge, validateChallenge } from './captcha.ts';
 import { awaitFault, CHALLENGES_PATH, FAULTS_PATH, type Faults, KEYS_PATH, setFault, setKey } from './control.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
@@ -57,8 +58,20 @@ export async function startSandbox({ host = '127.0.0.1', port }: { host?: string
   return {
     /** The base address of each region, without a trailing slash. Each serves both services. */
     urls,
-    /** The settings of both services: their accounts, the default ones first, with their addresses and keys. */
-    settingsFor: (given: Pick<CaptchaSettings, 'attestation'>) => sandboxSettings(urls, given),
+    /** The settings of both services: their accounts, the default ones first, with addresses and keys. An operator may set `attestation`. */
+    settingsFor: ({ attestation = SANDBOX_ATTESTATION }: Pick<CaptchaSettings, 'attestation'>) => ({
+      fingerprintApplications: SANDBOX_APPLICATIONS,
+      fingerprintUrlGLB: urls.GLB,
+      fingerprintUrlNA: urls.NA,
+      fingerprintUrlEU: urls.EU,
+      sealingKeys: [SANDBOX_SEALING_KEY],
+      captchaConfigurations: SANDBOX_CAPTCHAS,
+      captchaUrlGLB: urls.GLB,
+      captchaUrlNA: urls.NA,
+      captchaUrlEU: urls.EU,
+      attestation,
+      attestationKeys: [SANDBOX_ATTESTATION_KEY],
+    }),
     /** A POST here returns a solved challenge of the default captcha id. */
     challengeUrl: `${urls.GLB}${CHALLENGES_PATH}?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
     /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */

@@ -1,11 +1,4 @@
-import {
-  type Example,
-  GRAPHIQL_PATH,
-  type IssueChallenge,
-  renderApolloSandbox,
-  renderGraphiql,
-  solvedInput,
-} from '../../src/explorer.ts';
+import { type Example, GRAPHIQL_PATH, renderApolloSandbox, renderGraphiql, solvedInput } from '../../src/explorer.ts';
 import { type Explorer, GRAPHQL_PATH } from '../../src/server/server.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { ORDERS_AUDIENCE } from './orders.ts';
@@ -40,13 +33,12 @@ const WITHOUT_SCOPE = `query WithoutScope {
  * @param challengeUrl where the sandbox issues a solved captcha
  */
 export function explorerFor({ signIn }: Pick<Sessions, 'signIn'>, challengeUrl: string): Explorer {
-  const issueChallenge: IssueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
   const operations = async (): Promise<Example[]> => {
     const sessionOf = (name: string) => ({ Authorization: `Bearer ${signIn(name)}` });
     const grace = sessionOf('grace');
     const ada = sessionOf('ada');
     const { audience } = ORDERS_AUDIENCE;
-    const input = { ...(await solvedInput(issueChallenge)), audience, action: 'placeOrder' };
+    const input = { ...(await solvedInput(challengeUrl)), audience, action: 'placeOrder' };
     const crossing = `# Who else ordered from the devices that Ada ordered from?\n${CROSS_SUBGRAPH_QUERY}`;
     const withoutScope = `# Who may not see what is judged? Ada of support, who has no scope. Ask this with her headers:\n# ${JSON.stringify(ada)}\n${WITHOUT_SCOPE}`;
     return [
