@@ -104,8 +104,9 @@ export type CaptchaResponse =
 /** Reads a response. A rejection counts in any form, because a request whose response is unusable could proceed under a policy. */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;
-  const { status, result, reason, captcha_args: args } = propertiesOf(body);
-  const { used_type, user_ip, lot_number, scene, referer } = propertiesOf(args);
+  const { status, result, reason, captcha_args } = propertiesOf(body);
+  const args = propertiesOf(captcha_args);
+  const { used_type, user_ip, lot_number, scene, referer } = args;
   const shared = { usedType: textOf(used_type), userIp: textOf(user_ip) };
   if (isRejection(body)) {
     const details = { ...shared, lotNumber: textOf(lot_number) };
@@ -118,19 +119,17 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   // Status, result and lot number decide. All else is information, which a newer service may leave out or extend.
   if (status === 'success' && typeof lot_number === 'string' && !exception) {
     const details = { ...shared, scene: textOf(scene), referer: textOf(referer) };
-    return { kind: 'pass', lot_number, details, drifts: driftsOf(reason, propertiesOf(args)) };
+    const drifts = PASS_DRIFTS.filter((field) =>
+      field === 'reason' ? reason !== '' : typeof args[field] !== 'string',
+    );
+    return { kind: 'pass', lot_number, details, drifts };
   }
   return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
 }
 
-/** The fields of a pass that decide nothing. */
+/** The fields of a pass that decide nothing. A property test compares `readResponse` with `passBody`. */
 export const PASS_DRIFTS = ['reason', 'used_type', 'user_ip', 'scene', 'referer'] as const;
 export type PassDrift = (typeof PASS_DRIFTS)[number];
-
-/** A property test compares it with `passBody`. */
-function driftsOf(reason: unknown, args: Readonly<Record<string, unknown>>): PassDrift[] {
-  return PASS_DRIFTS.filter((field) => (field === 'reason' ? reason !== '' : typeof args[field] !== 'string'));
-}
 
 /** Is this a rejection: a reason of 7.1, status `fail…`, result not `success` (2.3), or status `success…` without result? */
 function isRejection(body: unknown): boolean {

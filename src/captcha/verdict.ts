@@ -31,11 +31,9 @@ export interface NoVerdict extends Exception {
 export type Result = CaptchaVerdict | NoVerdict;
 
 /**
- * Maps a response to a verdict:
- * - CaptchaPassed: status 200 with the documented `status` and `result`, and this lot number.
- * - CaptchaFailed: a rejection in any form, or an answer for another lot number.
- * - NoVerdict: any other response. A pass that contradicts itself has the cause CLIENT, because a bot can provoke it.
- *   `isUnreadable` marks a 200 that may be a rejection, because it is undocumented.
+ * Maps a response to a verdict. A pass that contradicts itself has the cause CLIENT, because a bot can provoke it. `isUnreadable`
+ * marks a 200 that may be a rejection, because it is undocumented.
+ *
  * A 5xx is an outage, unless its body is a rejection or an exception (7.2), with which a bot can provoke the cause CLIENT. The
  * document does not tell the status of an exception (7.3), so its code has the same cause beside a 200 and a 5xx.
  */
