@@ -2,16 +2,7 @@ import { createECDH } from 'node:crypto';
 import type { z } from 'zod';
 import * as json from '../config/json-values.ts';
 import type { RuleInput } from '../config/parser.ts';
-import {
-  address,
-  choice,
-  integer,
-  isEncryptedOrLocal,
-  matching,
-  oneOf,
-  type Table,
-  type Values,
-} from '../config/values.ts';
+import { address, choice, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
 import type { SERVER_VARIABLES } from '../server/settings.ts';
 import { refuseAddresses } from '../slice.ts';
 import { quota, region, timeoutMs } from '../upstream/settings.ts';
@@ -31,7 +22,7 @@ const captchas = json.secretList(
 /** The issuer, as it was written, because verifiers compare it character by character (RFC 7519, section 4.1.1). */
 const issuer = matching(
   'an https address without user, query or fragment',
-  (text) => URL.canParse(text) && !/[\s?#@]/.test(text) && isEncryptedOrLocal(text),
+  (text) => address.schema.safeParse(text).success,
 );
 const differentTexts = (text: z.ZodType<string>) =>
   json.listOf(text).refine((list) => new Set(list).size === list.length, { error: 'expected no text twice' });

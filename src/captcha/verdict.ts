@@ -1,7 +1,5 @@
 import type {
   CaptchaFailed,
-  CaptchaFailureCategory,
-  CaptchaFailureDetails,
   CaptchaIndeterminate,
   CaptchaIndeterminateCause,
   CaptchaPassed,
@@ -74,7 +72,11 @@ function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
-function failed(reason: string, category: CaptchaFailureCategory, details: CaptchaFailureDetails): CaptchaVerdict {
+function failed(
+  reason: string,
+  category: CaptchaFailed['category'],
+  details: CaptchaFailed['details'],
+): CaptchaVerdict {
   return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
 }
 

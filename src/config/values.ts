@@ -42,7 +42,7 @@ export function mismatch(name: string, expected: string, got: string): string {
 }
 
 /** The message for a value that is wrong or missing. */
-export const expecting =
+const expecting =
   (expected: string) =>
   ({ input }: { readonly input?: unknown }) =>
     input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
@@ -56,8 +56,6 @@ const either = (words: readonly string[]) =>
 
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: expecting(either(words)) });
-
-export const anyText = (expected: string) => ({ expected, schema: z.string() });
 
 export const choice = <const Words extends readonly string[]>(...words: Words) => ({
   expected: either(words),
@@ -97,7 +95,7 @@ export const ownSecret = {
 export const isLocalHost = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 /** Is this an https address, or an http address of this machine, for which no encryption is needed? */
-export function isEncryptedOrLocal(text: string): boolean {
+function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && isLocalHost(hostname));
 }

@@ -1,17 +1,6 @@
 import { z } from 'zod';
 import { entryOf, listOf, number, parsed, secretList, truth } from '../config/json-values.ts';
-import {
-  anyText,
-  expecting,
-  flag,
-  integer,
-  matching,
-  oneOf,
-  ownSecret,
-  port,
-  type Table,
-  type Values,
-} from '../config/values.ts';
+import { flag, integer, matching, oneOf, ownSecret, port, type Table, type Values } from '../config/values.ts';
 import { forTrustedKeys } from '../graphql/caller.ts';
 import { RISK_SCOPE } from '../graphql/settings.ts';
 import { quotaLimits } from '../upstream/settings.ts';
@@ -42,10 +31,7 @@ const serviceName = matching(
   (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== ROUTER && text !== ANYONE,
 );
 const SCOPES = [RISK_SCOPE] as const;
-const scopes = z
-  .array(z.enum(SCOPES, { error: expecting(SCOPES.join()) }), { error: 'expected a list of scopes' })
-  .readonly()
-  .default([]);
+const scopes = z.array(oneOf(SCOPES), { error: 'expected a list of scopes' }).readonly().default([]);
 /** Services that call without the router. While a secret is rotated, its service has two entries with the same name. */
 const services = secretList(
   `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes", "quota"}, with names of lowercase letters, digits and hyphens, and different secrets of ${ownSecret.expected}; the only scope is ${SCOPES}, and entries with the same name have the same scopes`,
@@ -93,7 +79,7 @@ const trustedHeaders = {
 } as const;
 
 export const SERVER_VARIABLES = {
-  host: { name: 'HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
+  host: { name: 'HOST', expected: 'an address of this machine', schema: z.string(), default: '127.0.0.1' },
   port: { name: 'PORT', ...port(65_535), default: '4001' },
   adminPort: { name: 'ADMIN_PORT', ...port(65_535), default: '9464' },
   routerSecrets: { name: 'ROUTER_SECRETS', ...ownSecrets },
