@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { DeviceTrustError, notConfigured } from '../errors.ts';
-import type { DeviceRiskDecision } from '../schema.generated.ts';
 import { type Judgement, readRecord, type Sealed, writeRecord } from './judgement-record.ts';
 import type { FingerprintMetrics } from './metrics.ts';
 import type { JudgedDevice } from './outcome.ts';
@@ -63,14 +62,11 @@ export function createJudgements(
 /** A judgement that was opened, or one about a device of this request, which is sealed only if `sealed` is selected. */
 export type KnownJudgement = Judgement & (Sealed | { readonly about: JudgedDevice });
 
-/** The judgement of a device in a request of this person. */
-export function judgementOf(
-  { token: _, respondedAt, eventType, ...shown }: JudgedDevice,
-  subject: string | undefined,
-  decision: DeviceRiskDecision | null,
-): Judgement {
+/** The judgement of a device in a request of this person, before a decision. */
+export function judgementOf(device: JudgedDevice, subject: string | undefined): Judgement {
+  const { token: _, respondedAt, eventType, ...shown } = device;
   const judgedAt = new Date(respondedAt).toISOString();
-  const about = { judgedAt, subject: subject ?? null, eventType: eventType ?? null, decision };
+  const about = { judgedAt, subject: subject ?? null, eventType: eventType ?? null, decision: null };
   return { ...shown, __typename: 'DeviceJudgement', ...about };
 }
 

@@ -83,7 +83,7 @@ export class DeviceRequest {
   /** The judgement of a device that `lookUp` returned; refused without a key to seal it with. */
   judge(device: JudgedDevice): KnownJudgement | null {
     if (!this.#parts.judgements.hasKeys) return this.#context.refuseField(noSealingKeys);
-    return { ...judgementOf(device, this.#context.caller.subject, null), about: device };
+    return { ...judgementOf(device, this.#context.caller.subject), about: device };
   }
 
   /** Opens a sealed judgement, without a call. @throws DeviceTrustError JUDGEMENT_UNREADABLE or NOT_CONFIGURED */

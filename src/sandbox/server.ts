@@ -29,7 +29,6 @@ const createMemory = () => ({
     ...SANDBOX_CAPTCHAS.map(({ captchaId, captchaKey }) => [captchaId, captchaKey] as const),
   ]),
 });
-/** The memory of both services for one region, with its faults. */
 type Memory = ReturnType<typeof createMemory> & { readonly faults: Faults };
 
 /** Starts both services, a server for each region from `port` on; 0 takes free ports. An error leaves no server behind. */

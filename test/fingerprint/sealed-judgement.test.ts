@@ -40,7 +40,7 @@ function judge(data: unknown, { subject, eventType, decision = DECISION }: Given
   );
   const { outcome } = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
   if (outcome.__typename !== 'DeviceFingerprint') throw new Error(`expected a device, but got ${outcome.__typename}`);
-  const judgement = judgementOf(outcome, subject, decision);
+  const judgement = { ...judgementOf(outcome, subject), decision };
   const sealed = by.seal(judgement);
   if (sealed instanceof Error) throw sealed;
   return { ...judgement, ...sealed };
