@@ -26,7 +26,7 @@ const RULES = `
   settings: slice, slices, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config
-  app: settings, slice, slices, subgraph, graphql/context, explorer, observability, runtime, sandbox, server, upstream
+  app: settings, slice, slices, graphql/schema, explorer, observability, runtime, sandbox, server, upstream
   explain-policy: fingerprint/policy, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
   main: app, slice, slices, config, settings, errors, observability/logger, observability/settings
   entry: main

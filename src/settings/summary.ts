@@ -76,7 +76,7 @@ export function unsafeSwitches(env: Environment, execArgv: readonly string[]): s
   );
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
     problems.push(
-      'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0, which accepts a stranger as the service.',
+      'NODE_TLS_REJECT_UNAUTHORIZED: expected nothing, but got 0, which lets any server pose as the service.',
     );
   // DEBUG lists modules that log to stderr. ioredis is the client of the store.
   const hasStore = Boolean(env['QUOTA_STORE_URL'] || env['QUOTA_STORE_URL_FILE']);

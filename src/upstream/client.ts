@@ -15,6 +15,12 @@ import type { QuotaLimits, UpstreamSettings } from './settings.ts';
 import { type Account, openPool, type PendingRequest, type UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
+/** The operation that needs a call. */
+export type CallingOperation = Pick<
+  Operation,
+  'caller' | 'isService' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'
+>;
+
 export interface UpstreamRequest {
   readonly account: Account;
   readonly body: string;
