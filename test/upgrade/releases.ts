@@ -5,6 +5,8 @@ import { Redis } from 'ioredis';
 import type { Variable } from '../../src/config/values.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import type { Slice } from '../../src/slice.ts';
+import { SLICES } from '../../src/slices.ts';
 import { SERVICE } from '../config/support.ts';
 import { PATIENT, ROOT, startCommand } from '../support/process.ts';
 import { startRedis } from '../support/redis.ts';
@@ -62,12 +64,15 @@ async function configurationOf(folder: string) {
   });
 }
 
-/** A release with the configuration of the other one, but for what the changelog names since. Rejects with the mistakes that its start names. */
-async function start(folder: string, other: string) {
+/** A release with the other one's configuration of these services, but for what the changelog names since. Rejects with its mistakes. */
+async function start(folder: string, other: string, slices: readonly Slice[]) {
   const isNamed = ([name]: [string, string]) => changes.includes(`\`${name}\``);
+  const absent = SLICES.filter((slice) => !slices.includes(slice)).flatMap(({ variables }) =>
+    Object.values<Variable>(variables).map(({ name }) => name),
+  );
   const [own, others] = [await configurationOf(folder), await configurationOf(other)];
   const configuration = [...others.filter((one) => !isNamed(one)), ...own.filter(isNamed)];
-  const env = { ...PATIENT, ...Object.fromEntries(configuration) };
+  const env = { ...PATIENT, ...Object.fromEntries(configuration.filter(([name]) => !absent.includes(name))) };
   const child = startCommand([process.execPath, 'src/main.ts'], { cwd: folder, env });
   ends.push(child.stop);
   const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
@@ -75,5 +80,5 @@ async function start(folder: string, other: string) {
   while ((await statusOf('/readyz')) !== 200) await sleep(50);
   return { ...child, url, statusOf, jwksUrl: new URL('/.well-known/jwks.json', url).href };
 }
-export const startLast = () => start(last, ROOT);
-export const startThis = () => start(ROOT, last);
+export const startLast = (slices: readonly Slice[] = SLICES) => start(last, ROOT, slices);
+export const startThis = (slices: readonly Slice[] = SLICES) => start(ROOT, last, slices);

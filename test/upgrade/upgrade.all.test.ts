@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { SLICES } from '../../src/slices.ts';
 import { recipesIn } from '../supergraph/recipes.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { ROOT } from '../support/process.ts';
@@ -51,6 +52,11 @@ const PROOF = expect.objectContaining({ assurance: 'verified', jti: expect.any(S
 
 test.each(SIDES)('%s starts with the whole configuration of the other one', (_name, { stderr }) => {
   expect(stderr()).toBe('');
+});
+
+test.each(SLICES)('with $name alone each release starts with the configuration of the other one', async (slice) => {
+  const releases = await Promise.all([startLast([slice]), startThis([slice])]);
+  expect(releases.map(({ stderr }) => stderr())).toEqual(['', '']);
 });
 
 describe.each([
@@ -125,5 +131,9 @@ test('an upgrade and a rollback under load fail no request, refuse no seal and n
   isOver = true;
   await Promise.all(load);
   expect(failed).toEqual([]);
-  expect(Number(await store.get(countOf('pk_sandbox_glb')))).toBe(counted + judged);
+  const all = Number(await store.get(countOf('pk_sandbox_glb'))) - counted;
+  // On a busy machine the store can take more than 50 ms. Then a replica counts alone, and says so.
+  const isAway = [before, now, after].some(({ stdout }) => stdout().includes('quota store unavailable'));
+  if (isAway) expect(all).toBeLessThanOrEqual(judged);
+  else expect(all).toBe(judged);
 });
