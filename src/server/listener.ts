@@ -17,11 +17,11 @@ const MAX_CONNECTION_AGE_MS = 300_000;
 const JITTER = 0.2;
 /** From this fraction of the limit on, a new connection evicts the oldest connection without an operation. */
 const CROWDED = 0.9;
-/** During a close, idle connections end once nothing has arrived for this long, in ms. */
+/** During a close, idle connections end after this time without any arrival, in ms. */
 const SWEEP_INTERVAL_MS = 50;
 /** The longest wait for a turn of the event loop without an arrival before the port closes, in ms. */
 const MAX_WAIT_MS = 250;
-/** How long connections that are idle stay open while requests arrive on others, in ms. */
+/** How long connections that are idle stay open once requests have arrived on others, in ms. */
 const MAX_SPARED_MS = 1_000;
 /** The most pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
@@ -132,22 +132,23 @@ export class Listener {
     this.drain();
     if (!this.#server.listening) return;
     const startedAt = performance.now();
-    let seen = -1;
     // A close resets the connections that wait to be accepted, so it comes after a turn of the event loop in which nothing arrived.
+    // The first wait can end in the current turn, which reads nothing more.
+    await setImmediate();
+    let seen = -1;
     while (seen !== this.#arrivals && performance.now() - startedAt < MAX_WAIT_MS) {
       seen = this.#arrivals;
       await setImmediate();
     }
     // Node's `close` of an HTTP server also closes idle connections at once, although a request may be on its way.
     const closed = once(NetServer.prototype.close.call(this.#server), 'close');
-    // Kept-alive connections would keep the server from closing. While clients still send, idle connections stay open, but not for
-    // long: a request that arrives late would be cut at the end.
+    // Kept-alive connections would keep the server from closing. If clients still send, idle connections stay open, but not for
+    // long: a request that arrives late would be cut at the end. A pause ends nothing: on a busy machine the client may wait too.
     const sweep = setInterval(async () => {
       // Reads what has arrived while this process waited for a core.
       await setImmediate();
       const isOver = performance.now() - startedAt >= MAX_SPARED_MS;
       if (isOver || seen === this.#arrivals) this.#server.closeIdleConnections();
-      seen = this.#arrivals;
     }, SWEEP_INTERVAL_MS);
     const force = setTimeout(() => this.#server.closeAllConnections(), graceMs);
     await closed;

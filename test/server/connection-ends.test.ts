@@ -186,6 +186,20 @@ test('connections that stay idle end a second after a stop, although requests ar
   expect(sent).toBeLessThan(80);
 });
 
+test('a request is answered that comes on an idle connection after a pause of a stop in which others arrived', async () => {
+  const listener = await startListener(60_000);
+  const [first, second] = times(2, () => openConnection(listener.url, requestOf()));
+  await until(() => [first, second].every((one) => endsIn(one?.received() ?? '').length === 1));
+  const stopped = listener.stop(60_000);
+  // The port is closed.
+  for (const _turn of times(5, Number)) await setImmediate();
+  first?.socket.write(requestOf());
+  await sleep(200);
+  second?.socket.write(requestOf());
+  expect(endsIn((await second?.closed) ?? '')).toEqual([false, true]);
+  await stopped;
+});
+
 test('a request that arrives during a stop while the process waits for a core is answered', async () => {
   const listener = await startListener(60_000);
   const connection = openConnection(listener.url, requestOf());
