@@ -1,8 +1,9 @@
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_POLICY, policyFile } from '../../src/fingerprint/policy.ts';
 import { gainOf, readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ask } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 
 /** The field `decision`, and how decisions are counted. */
 
@@ -82,76 +83,67 @@ test('the filters of `signals` do not hide a signal from the policy', async () =
   });
 });
 
-describe('the metric', () => {
-  const TWICE = `query ($token: String!) {
+const TWICE = `query ($token: String!) {
     one: deviceFingerprint(token: $token) { ... on DeviceFingerprint { a: decision { rule } b: decision { action } } }
     two: deviceFingerprint(token: $token) { ... on DeviceFingerprint { ${DECISION} } }
   }`;
 
-  test('the metric of decisions counts one for each lookup, however often it is selected', async () => {
-    const token = 'sandbox:android:EMULATOR';
-    expect(await countedDuring(() => ask(app.graphqlUrl, TWICE, { token }))).toEqual({ 'CHALLENGE serious': 1 });
-    expect(await countedDuring(() => askBothWays(TWICE, { token }))).toEqual({ 'CHALLENGE serious': 5 });
-  });
+test('the metric of decisions counts one for each lookup, however often it is selected', async () => {
+  const token = 'sandbox:android:EMULATOR';
+  expect(await countedDuring(() => ask(app.graphqlUrl, TWICE, { token }))).toEqual({ 'CHALLENGE serious': 1 });
+  expect(await countedDuring(() => askBothWays(TWICE, { token }))).toEqual({ 'CHALLENGE serious': 5 });
+});
 
-  test('the metric of decisions counts equal references once, and different tokens each', async () => {
-    const representations = ['sandbox:ios', 'sandbox:ios', 'sandbox:web', 'made-up'].map(reference);
-    const asking = () => ask(app.graphqlUrl, BY_REFERENCE, { representations });
-    expect(await countedDuring(asking)).toEqual({ 'ALLOW otherwise': 2 });
-  });
+test('the metric of decisions counts equal references once, and different tokens each', async () => {
+  const representations = ['sandbox:ios', 'sandbox:ios', 'sandbox:web', 'made-up'].map(reference);
+  const asking = () => ask(app.graphqlUrl, BY_REFERENCE, { representations });
+  expect(await countedDuring(asking)).toEqual({ 'ALLOW otherwise': 2 });
+});
 
-  test('the metric of decisions counts nothing if no decision is selected', async () => {
-    const document = 'query ($token: String!) { deviceFingerprint(token: $token) { __typename } }';
-    expect(await countedDuring(() => ask(app.graphqlUrl, document, { token: 'sandbox:ios' }))).toEqual({});
-  });
+test('the metric of decisions counts a shadow rule beside the one that decides, once for each lookup', async () => {
+  const asking = () => ask(loginOnly.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
+  expect(await countedDuring(asking, loginOnly)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
+});
 
-  test('the metric of decisions counts a shadow rule beside the one that decides, once for each lookup', async () => {
-    const asking = () => ask(loginOnly.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
-    expect(await countedDuring(asking, loginOnly)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
+test('the metric of decisions says which kind of client it was about, and which event if the policy names it', async () => {
+  const judged = (device: string, eventType: string) =>
+    askBothWays(BY_TOKEN, { token: `sandbox:${device}:EMULATOR`, eventType }, loginOnly);
+  const grown = await gainOf(loginOnly, async () => {
+    await judged('ios', 'login');
+    await judged('web', 'made up by a client');
   });
+  const decided = grown.of(COUNTER).filter(([{ shadow }]) => shadow === 'false');
+  const labels = decided.map(([{ action, client_type, event_type }]) => [action, client_type, event_type].join(' '));
+  expect(labels.sort()).toEqual(['ALLOW WEB_H5 other', 'DENY IOS login']);
+});
 
-  test('the metric of decisions says which kind of client it was about, and which event if the policy names it', async () => {
-    const judged = (device: string, eventType: string) =>
-      askBothWays(BY_TOKEN, { token: `sandbox:${device}:EMULATOR`, eventType }, loginOnly);
-    const grown = await gainOf(loginOnly, async () => {
-      await judged('ios', 'login');
-      await judged('web', 'made up by a client');
-    });
-    const decided = grown.of(COUNTER).filter(([{ shadow }]) => shadow === 'false');
-    const labels = decided.map(([{ action, client_type, event_type }]) => [action, client_type, event_type].join(' '));
-    expect(labels.sort()).toEqual(['ALLOW WEB_H5 other', 'DENY IOS login']);
+test('the metric of decisions follows rules for an event that is no label', async () => {
+  const events = ['', 'check\nout', '\u2028', 'e'.repeat(257)];
+  const token = 'sandbox:ios:EMULATOR';
+  const rules = events.map((eventType, at) => {
+    const when = { eventType, anyOf: ['EMULATOR'] };
+    // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
+    return { id: `event-${at}`, when, then: 'DENY' };
   });
-
-  test.each(['', 'check\nout', '\u2028', 'e'.repeat(257)])(
-    'the metric of decisions follows rules for the event %j, which is no label',
-    async (eventType) => {
-      const when = { eventType, anyOf: ['EMULATOR'] };
-      // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
-      const rules = [{ id: 'event', when, then: 'DENY' }];
-      const riskPolicy = policyFile.parse(JSON.stringify({ rules, otherwise: 'ALLOW' }));
-      const byEvent = await startInSandboxMode({ riskPolicy });
-      onTestFinished(byEvent.stop);
-      const token = 'sandbox:ios:EMULATOR';
-      const grown = await gainOf(byEvent, async () => {
-        await askBothWays(BY_TOKEN, { token, eventType }, byEvent);
-        await askBothWays(BY_TOKEN, { token, eventType: `${eventType}e` }, byEvent);
-        await askBothWays(BY_TOKEN, { token }, byEvent);
-      });
-      const labels = grown.of(COUNTER).map(([{ rule, event_type }]) => `${rule} ${event_type}`);
-      expect(labels.sort()).toEqual(['event other', 'otherwise other']);
-    },
-  );
-
-  test('the metric of decisions has a series for each rule of the policy from the start', async () => {
-    const counted = async (by: typeof app) => {
-      const own = (await readMetrics(by)).samples.filter(({ name }) => name === COUNTER);
-      return Object.fromEntries(own.map(({ labels, value }) => [seriesOf(labels), value]));
-    };
-    const rules = ['DENY listed', 'DENY tools-in-use shadow', 'CHALLENGE reused-token', 'ALLOW trusted']
-      .concat(['CHALLENGE serious', 'CHALLENGE guided', 'CHALLENGE several', 'ALLOW otherwise'])
-      .map((rule) => [rule, expect.any(Number)]);
-    expect(await counted(app)).toMatchObject(Object.fromEntries(rules));
-    const own = ['DENY watch shadow', 'DENY login', 'ALLOW otherwise'];
-    expect(Object.keys(await counted(loginOnly)).sort()).toEqual(own.sort());
+  const riskPolicy = policyFile.parse(JSON.stringify({ rules, otherwise: 'ALLOW' }));
+  const byEvent = await untilEnd(startInSandboxMode({ riskPolicy }));
+  const grown = await gainOf(byEvent, async () => {
+    for (const eventType of [...events, ...events.map((event) => `${event}e`), undefined])
+      await askBothWays(BY_TOKEN, { token, eventType }, byEvent);
   });
+  const labels = grown.of(COUNTER).map(([{ rule, event_type }, count]) => `${rule} ${event_type} ${count}`);
+  expect(labels.sort()).toEqual([...events.map((_, at) => `event-${at} other 5`), 'otherwise other 25']);
+});
+
+test('the metric of decisions has a series for each rule of the policy from the start', async () => {
+  const counted = async (by: typeof app) => {
+    const own = (await readMetrics(by)).samples.filter(({ name }) => name === COUNTER);
+    return Object.fromEntries(own.map(({ labels, value }) => [seriesOf(labels), value]));
+  };
+  const rules = ['DENY listed', 'DENY tools-in-use shadow', 'CHALLENGE reused-token', 'ALLOW trusted']
+    .concat(['CHALLENGE serious', 'CHALLENGE guided', 'CHALLENGE several', 'ALLOW otherwise'])
+    .map((rule) => [rule, expect.any(Number)]);
+  expect(await counted(app)).toMatchObject(Object.fromEntries(rules));
+  const own = ['DENY watch shadow', 'DENY login', 'ALLOW otherwise'];
+  expect(Object.keys(await counted(loginOnly)).sort()).toEqual(own.sort());
 });

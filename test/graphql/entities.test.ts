@@ -1,8 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
+import { entitiesQuery } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { startCpuStopwatch } from '../support/stopwatch.ts';
-import { CANARIES, expectNoCanary, startRecorded } from './support.ts';
+import { pieces, times } from '../support/times.ts';
+import { CANARIES, expectNoCanary, nested, startRecorded } from './support.ts';
 
 /** `_entities`: nothing is invented, nothing is repeated, and a representation carries its key and no more. */
 
@@ -20,8 +22,7 @@ const QUERY = `query ($representations: [_Any!]!) {
     ... on DeviceFingerprint { publicKey version device { id } }
   }
 }`;
-const TYPES_QUERY =
-  'query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on DeviceFingerprint { clientType } } }';
+const TYPES_QUERY = entitiesQuery('clientType');
 const entities = (...representations: unknown[]) => ask(app.graphqlUrl, QUERY, { representations });
 
 describe.each(CANARIES)('a reference with %s in it', (canary) => {
@@ -67,9 +68,8 @@ test('fields beside the key do not become arguments', async () => {
 });
 
 test('fields beside the key cannot overflow the stack', async () => {
-  let deep: unknown = 1;
-  for (let level = 0; level < 3_000; level++) deep = { a: deep };
-  const { errors } = await entities({ __typename: 'DeviceFingerprint', token: 'tok', metadata: { additional: deep } });
+  const metadata = { additional: nested(3_000) };
+  const { errors } = await entities({ __typename: 'DeviceFingerprint', token: 'tok', metadata });
   expect(errors).toMatchObject([{ extensions: { code: 'DEVICE_TOKEN_REJECTED' } }]);
 });
 
@@ -91,26 +91,21 @@ test('equal references are answered each in its place and with its own error', a
 
 test('a field that fails for equal references has an error for each of them, up to 100 in a request', async () => {
   // minConfidence has to be from 0 to 1.
-  const query = `query ($representations: [_Any!]!) {
-    all: _entities(representations: $representations) { ... on DeviceFingerprint { clientType signals(minConfidence: 2) { name } } }
-  }`;
+  const query = entitiesQuery('clientType signals(minConfidence: 2) { name }').replace('_entities', 'all: _entities');
   const tokens = ['sandbox:ios', 'sandbox:web'];
-  const representations = Array.from({ length: 120 }, (_, at) => ({
-    __typename: 'DeviceFingerprint',
-    token: tokens[at % 2],
-  }));
+  const representations = times(120, (at) => ({ __typename: 'DeviceFingerprint', token: tokens[at % 2] }));
   for (let time = 0; time < 4; time += 1) {
     const { data, errors } = await ask(sandbox.graphqlUrl, query, { representations });
     const [ios, web] = ['IOS', 'WEB_H5'].map((clientType) => ({ clientType, signals: null }));
     expect(data.all).toEqual(representations.map((_, at) => (at % 2 === 0 ? ios : web)));
-    expect(errors?.map(({ path }) => path)).toEqual(Array.from({ length: 100 }, (_, at) => ['all', at, 'signals']));
+    expect(errors?.map(({ path }) => path)).toEqual(times(100, (at) => ['all', at, 'signals']));
     expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
   }
 });
 
 test('1,000 references is what a request may have, in all its fields together', async () => {
-  const fields = Array.from({ length: 90 }, (_, i) => `a${i}: _entities(representations: $r) { __typename }`).join(' ');
-  const r = Array.from({ length: 1_000 }, () => ({ __typename: 'Nothing' }));
+  const fields = pieces(90, (at) => `a${at}: _entities(representations: $r) { __typename }`);
+  const r = times(1_000, () => ({ __typename: 'Nothing' }));
   const cpuMs = startCpuStopwatch();
   const { status, text, data } = await ask(app.graphqlUrl, `query ($r: [_Any!]!) { ${fields} }`, { r });
   expect([status, data]).toEqual([400, undefined]);

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, post } from '../support/requests.ts';
 import { startCpuStopwatch } from '../support/stopwatch.ts';
-import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
+import { CANARIES, expectCallersFault, expectNoCanary, nested, startRecorded } from './support.ts';
 
 /**
  * Documents that are wrong, values that only a resolver can refuse, and mistakes that graphql-js finds only while it executes:
@@ -20,49 +20,47 @@ const fingerprint = (args: string, fields = '__typename') => `{ deviceFingerprin
 const signals = (args: string) => fingerprint('token: "x"', `... on DeviceFingerprint { signals(${args}) { name } }`);
 const captcha = (input: string) => `mutation { validateCaptcha(input: ${input}) { proceed } }`;
 
-describe('a literal of a wrong type is refused, and repeated nowhere', () => {
-  test.each<[string, (literal: string) => string]>([
-    ['a list for the token', (c) => fingerprint(`token: [${c}]`)],
-    ['a text for metadata', (c) => fingerprint(`token: "x", metadata: ${c}`)],
-    ['an unknown field of metadata', (c) => fingerprint(`token: "x", metadata: { nickname: ${c} }`)],
-    ['a bad eventTime', (c) => fingerprint(`token: "x", eventTime: ${c}`)],
-    ['an unknown argument', (c) => fingerprint(`token: "x", phone: ${c}`)],
-    ['an input with too little in it', (c) => captcha(`{ passToken: ${c} }`)],
-    [
-      'a default of a wrong type',
-      (c) =>
-        `query ($n: Float = ${c}) { deviceFingerprint(token: "x") { ... on DeviceFingerprint { signals(minConfidence: $n) { name } } } }`,
-    ],
-    ['a condition that is none', (c) => `{ __typename @skip(if: ${c}) }`],
-  ])('a literal of a wrong type is refused, and repeated nowhere: %s', async (_what, document) => {
-    for (const canary of CANARIES) {
-      for (const literal of [JSON.stringify(canary), `"""\n  ${canary}\n"""`]) {
-        const answer = await ask(app.graphqlUrl, document(literal));
-        expect([answer.status, answer.data]).toEqual([400, undefined]);
-        for (const error of answer.errors ?? []) expect(error.message).toMatch(/\S/);
-        expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
-          new Set(['GRAPHQL_VALIDATION_FAILED']),
-        );
-        expectNoCanary(answer.text);
-      }
+test.each<[string, (literal: string) => string]>([
+  ['a list for the token', (c) => fingerprint(`token: [${c}]`)],
+  ['a text for metadata', (c) => fingerprint(`token: "x", metadata: ${c}`)],
+  ['an unknown field of metadata', (c) => fingerprint(`token: "x", metadata: { nickname: ${c} }`)],
+  ['a bad eventTime', (c) => fingerprint(`token: "x", eventTime: ${c}`)],
+  ['an unknown argument', (c) => fingerprint(`token: "x", phone: ${c}`)],
+  ['an input with too little in it', (c) => captcha(`{ passToken: ${c} }`)],
+  [
+    'a default of a wrong type',
+    (c) =>
+      `query ($n: Float = ${c}) { deviceFingerprint(token: "x") { ... on DeviceFingerprint { signals(minConfidence: $n) { name } } } }`,
+  ],
+  ['a condition that is none', (c) => `{ __typename @skip(if: ${c}) }`],
+])('a literal of a wrong type is refused, and repeated nowhere: %s', async (_what, document) => {
+  for (const canary of CANARIES) {
+    for (const literal of [JSON.stringify(canary), `"""\n  ${canary}\n"""`]) {
+      const answer = await ask(app.graphqlUrl, document(literal));
+      expect([answer.status, answer.data]).toEqual([400, undefined]);
+      for (const error of answer.errors ?? []) expect(error.message).toMatch(/\S/);
+      expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
+        new Set(['GRAPHQL_VALIDATION_FAILED']),
+      );
+      expectNoCanary(answer.text);
     }
-  });
+  }
+});
 
-  test.each([
-    ['a number for the token', fingerprint('token: 13800138000'), 'token: expected String!.'],
-    ['an unquoted token', fingerprint('token: tok_canary_9f8e7d'), 'token: expected String!.'],
-    ['an unknown level', signals('minLevel: tok_canary_9f8e7d'), 'minLevel: expected a value of the enum SignalLevel.'],
-    ['a number in metadata', fingerprint('token: "x", metadata: { ja3: 13800138000 }'), 'ja3: expected String.'],
-    ['a bad time', fingerprint('token: "x", eventTime: 13800138000'), 'eventTime: expected DateTime, an RFC 3339'],
-  ])('a literal is refused with a message that says where: %s', async (_what, document, says) => {
-    const answer = await ask(app.graphqlUrl, document);
-    expect(answer.status).toBe(400);
-    expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
-    expect(answer.errors?.[0]?.message).toContain(says);
-    expect(JSON.parse(answer.text).errors[0].locations).toEqual([
-      { line: 1, column: document.search(/13800138000|tok_canary/) + 1 },
-    ]);
-  });
+test.each([
+  ['a number for the token', fingerprint('token: 13800138000'), 'token: expected String!.'],
+  ['an unquoted token', fingerprint('token: tok_canary_9f8e7d'), 'token: expected String!.'],
+  ['an unknown level', signals('minLevel: tok_canary_9f8e7d'), 'minLevel: expected a value of the enum SignalLevel.'],
+  ['a number in metadata', fingerprint('token: "x", metadata: { ja3: 13800138000 }'), 'ja3: expected String.'],
+  ['a bad time', fingerprint('token: "x", eventTime: 13800138000'), 'eventTime: expected DateTime, an RFC 3339'],
+])('a literal is refused with a message that says where: %s', async (_what, document, says) => {
+  const answer = await ask(app.graphqlUrl, document);
+  expect(answer.status).toBe(400);
+  expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
+  expect(answer.errors?.[0]?.message).toContain(says);
+  expect(JSON.parse(answer.text).errors[0].locations).toEqual([
+    { line: 1, column: document.search(/13800138000|tok_canary/) + 1 },
+  ]);
 });
 
 test.each<[string, (canary: string) => string]>([
@@ -92,152 +90,140 @@ test.each([
   expect(answer.errors?.[0]?.message).toContain(says);
 });
 
-describe('an operation that cannot be chosen is refused, and its name is not repeated', () => {
-  test.each(CANARIES)('an unknown name is not repeated: %s', async (operationName) => {
-    const answer = await post(app.graphqlUrl, JSON.stringify({ query: 'query A { __typename }', operationName }));
-    expect([answer.status, answer.data]).toEqual([400, undefined]);
-    expectCallersFault(answer, 'OPERATION_RESOLUTION_FAILURE');
-  });
-
-  test.each([
-    ['none of two is named', 'query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE'],
-    ['it is a subscription', 'subscription { anything }', 'GRAPHQL_VALIDATION_FAILED'],
-    ['there is none', 'fragment A on Query { __typename }', 'GRAPHQL_VALIDATION_FAILED'],
-  ])('an operation that cannot be chosen is refused: %s', async (_what, query, code) => {
-    const answer = await ask(app.graphqlUrl, query);
-    expect(answer.status).toBe(400);
-    expectCallersFault(answer, code);
-  });
+test.each(CANARIES)('an unknown name of an operation is refused, and not repeated: %s', async (operationName) => {
+  const answer = await post(app.graphqlUrl, JSON.stringify({ query: 'query A { __typename }', operationName }));
+  expect([answer.status, answer.data]).toEqual([400, undefined]);
+  expectCallersFault(answer, 'OPERATION_RESOLUTION_FAILURE');
 });
 
-describe('values that only a resolver can refuse leave the rest of the answer whole', () => {
-  const additional = (email: string) => ({ token: email, metadata: { additional: { email } } });
-  const changed = (changes: object) => ({ input: { ...CAPTCHA_INPUT, ...changes } });
-
-  test.each<[string, string, (canary: string) => Record<string, unknown>, string]>([
-    ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'add it to FINGERPRINT_APPLICATIONS'],
-    ['a documented key in additional', FINGERPRINT_QUERY, additional, 'metadata.additional: expected'],
-    ['captchaId', CAPTCHA_MUTATION, (captchaId) => changed({ captchaId }), 'add it to CAPTCHA_CONFIGURATIONS'],
-  ])('a value that only a resolver can refuse leaves the rest whole: %s', async (_what, query, variables, says) => {
-    for (const canary of CANARIES) {
-      const answer = await ask(app.graphqlUrl, query, variables(canary));
-      expect(answer.status).toBe(200);
-      expect(Object.values(answer.data)).toEqual([null]);
-      expectCallersFault(answer, 'BAD_USER_INPUT');
-      expect(answer.errors?.[0]?.message).toContain(says);
-    }
-  });
+test.each([
+  ['it is a subscription', 'subscription { anything }'],
+  ['there is none', 'fragment A on Query { __typename }'],
+])('an operation that cannot be chosen is refused: %s', async (_what, query) => {
+  const answer = await ask(app.graphqlUrl, query);
+  expect(answer.status).toBe(400);
+  expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
 });
 
-describe('fragments', () => {
-  const chain = (count: number, next: readonly number[]) =>
-    Array.from({ length: count }, (_, i) => {
-      const spreads = next.map((step) => `...f${(i + step) % count}`).join(' ');
-      return `fragment f${i} on DeviceFingerprint { requestId ${spreads} }`;
-    }).join(' ');
+const additional = (email: string) => ({ token: email, metadata: { additional: { email } } });
+const changed = (changes: object) => ({ input: { ...CAPTCHA_INPUT, ...changes } });
 
-  // graphql-js compares them in pairs, each pair a level deeper. Some hundreds of them overflow its stack, which was a 500.
-  test.each([51, 150])('%i fragments are refused before they are compared', async (count) => {
-    const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(count, [1, 2])}`);
-    expect(answer.status).toBe(400);
-    expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
-    expect(answer.errors?.[0]?.message).toBe('The document has more than 50 fragments.');
-  });
-
-  test.each([[[1]], [[1, 7, 13]]])('50 fragments in cycles of steps %j are refused as invalid', async (steps) => {
-    const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(50, steps)}`);
-    expect(answer.status).toBe(400);
-    const codes = new Set(answer.errors?.map(({ extensions }) => extensions.code));
-    expect(codes).toEqual(new Set(['GRAPHQL_VALIDATION_FAILED']));
-  });
+test.each<[string, string, (canary: string) => Record<string, unknown>, string]>([
+  ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'add it to FINGERPRINT_APPLICATIONS'],
+  ['a documented key in additional', FINGERPRINT_QUERY, additional, 'metadata.additional: expected'],
+  ['captchaId', CAPTCHA_MUTATION, (captchaId) => changed({ captchaId }), 'add it to CAPTCHA_CONFIGURATIONS'],
+])('a value that only a resolver can refuse leaves the rest whole: %s', async (_what, query, variables, says) => {
+  for (const canary of CANARIES) {
+    const answer = await ask(app.graphqlUrl, query, variables(canary));
+    expect(answer.status).toBe(200);
+    expect(Object.values(answer.data)).toEqual([null]);
+    expectCallersFault(answer, 'BAD_USER_INPUT');
+    expect(answer.errors?.[0]?.message).toContain(says);
+  }
 });
 
-describe('a document', () => {
-  const lines = (end: string, count: number) => `${end.repeat(count - 1)}{ __typename }`;
-  const ofBytes = (mark: string, bytes: number) =>
-    '{ __typename }#'.padEnd((bytes - 15) / Buffer.byteLength(mark) + 15, mark);
+const chain = (count: number, next: readonly number[]) =>
+  Array.from({ length: count }, (_, i) => {
+    const spreads = next.map((step) => `...f${(i + step) % count}`).join(' ');
+    return `fragment f${i} on DeviceFingerprint { requestId ${spreads} }`;
+  }).join(' ');
 
-  test.each([
-    ['2,000 lines that end with LF', 200, lines('\n', 2_000)],
-    ['2,001 lines that end with LF', 400, lines('\n', 2_001)],
-    ['2,001 lines that end with CR', 400, lines('\r', 2_001)],
-    ['2,000 lines that end with both', 200, lines('\r\n', 2_000)],
-    ['2,001 lines that end with both', 400, lines('\r\n', 2_001)],
-    ['64 KiB', 200, ofBytes('x', 65_536)],
-    ['64 KiB and a byte', 400, ofBytes('x', 65_537)],
-    ['64 KiB and a byte in longer characters', 400, ofBytes('é', 65_537)],
-  ])('a document of %s: status %i', async (_what, status, document) => {
-    const answer = await ask(app.graphqlUrl, document);
-    expect(answer.status).toBe(status);
-    if (status === 400) expectCallersFault(answer, 'GRAPHQL_PARSE_FAILED');
-  });
-
-  // graphql-js counts the lines before each error: 7,470 ms for the first of these.
-  test.each([240_000, 1_999])('a document with %i empty lines and 1,000 errors costs little', async (count) => {
-    const document = `${'\n'.repeat(count)}query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }`;
-    const cpuMs = startCpuStopwatch();
-    const { errors } = await ask(app.graphqlUrl, document, { r: Array(1_000).fill({ __typename: 'Nothing' }) });
-    const cost = cpuMs();
-    expect(errors).toHaveLength(count === 1_999 ? 1_000 : 1);
-    // This process is the client as well, and runs code that V8 has not optimised yet.
-    expect(cost).toBeLessThan(2 * 250);
-  });
+// graphql-js compares them in pairs, each pair a level deeper. Some hundreds of them overflow its stack, which was a 500.
+test.each([
+  [51, [1, 2], 'The document has more than 50 fragments.'],
+  [150, [1, 2], 'The document has more than 50 fragments.'],
+  [50, [1], 'Cannot spread fragment "f0" within itself'],
+  [50, [1, 7, 13], 'Cannot spread fragment "f0" within itself'],
+])('%i fragments in cycles of steps %j are refused: %s', async (count, steps, says) => {
+  const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(count, steps)}`);
+  expect(answer.status).toBe(400);
+  const codes = new Set(answer.errors?.map(({ extensions }) => extensions.code));
+  expect(codes).toEqual(new Set(['GRAPHQL_VALIDATION_FAILED']));
+  expect(answer.errors?.[0]?.message).toContain(says);
+  if (count > 50) expect(answer.errors).toHaveLength(1);
 });
 
-describe('mistakes that are found only during the execution', () => {
-  const nested = (levels: number): unknown => {
-    let value: unknown = 1;
-    for (let level = 0; level < levels; level++) value = { a: value };
-    return value;
-  };
-  const [phone, email, token] = CANARIES;
-  const deep = (beside: string, inside: string) =>
-    `query ($inner: JSONObject) ${fingerprint(`token: "${token}", metadata: { ${beside} additional: { a: $inner ${inside} } }`)}`;
+const lines = (end: string, count: number) => `${end.repeat(count - 1)}{ __typename }`;
+const ofBytes = (mark: string, bytes: number) =>
+  '{ __typename }#'.padEnd((bytes - 15) / Buffer.byteLength(mark) + 15, mark);
 
-  test.each<[string, string, Record<string, unknown>]>([
-    [
-      'null for a variable whose default makes it fit',
-      `query ($token: String = "${token}") { deviceFingerprint(token: $token, eventType: "${email}") { __typename } }`,
-      { token: null },
-    ],
-    [
-      'null for a condition',
-      `query ($on: Boolean = true) { deviceFingerprint(token: "${token}") @include(if: $on) { __typename } }`,
-      { on: null },
-    ],
-    [
-      'null in an input object',
-      `mutation ($time: String = "1") {
+test.each([
+  ['2,000 lines that end with LF', 200, lines('\n', 2_000)],
+  ['2,001 lines that end with LF', 400, lines('\n', 2_001)],
+  ['2,001 lines that end with CR', 400, lines('\r', 2_001)],
+  ['2,000 lines that end with both', 200, lines('\r\n', 2_000)],
+  ['2,001 lines that end with both', 400, lines('\r\n', 2_001)],
+  ['64 KiB', 200, ofBytes('x', 65_536)],
+  ['64 KiB and a byte', 400, ofBytes('x', 65_537)],
+  ['64 KiB and a byte in longer characters', 400, ofBytes('é', 65_537)],
+])('a document of %s: status %i', async (_what, status, document) => {
+  const answer = await ask(app.graphqlUrl, document);
+  expect(answer.status).toBe(status);
+  if (status === 400) expectCallersFault(answer, 'GRAPHQL_PARSE_FAILED');
+});
+
+// graphql-js counts the lines before each error: 7,470 ms for the first of these.
+test.each([240_000, 1_999])('a document with %i empty lines and 1,000 errors costs little', async (count) => {
+  const document = `${'\n'.repeat(count)}query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }`;
+  const cpuMs = startCpuStopwatch();
+  const { errors } = await ask(app.graphqlUrl, document, { r: Array(1_000).fill({ __typename: 'Nothing' }) });
+  const cost = cpuMs();
+  expect(errors).toHaveLength(count === 1_999 ? 1_000 : 1);
+  // This process is the client as well, and runs code that V8 has not optimised yet.
+  expect(cost).toBeLessThan(2 * 250);
+});
+
+const [phone, email, token] = CANARIES;
+const deep = (beside: string, inside: string) =>
+  `query ($inner: JSONObject) ${fingerprint(`token: "${token}", metadata: { ${beside} additional: { a: $inner ${inside} } }`)}`;
+
+test.each<[string, string, Record<string, unknown>]>([
+  [
+    'null for a variable whose default makes it fit',
+    `query ($token: String = "${token}") { deviceFingerprint(token: $token, eventType: "${email}") { __typename } }`,
+    { token: null },
+  ],
+  [
+    'null for a condition',
+    `query ($on: Boolean = true) { deviceFingerprint(token: "${token}") @include(if: $on) { __typename } }`,
+    { on: null },
+  ],
+  [
+    'null in an input object',
+    `mutation ($time: String = "1") {
       validateCaptcha(input: { lotNumber: "${token}", captchaOutput: "o", passToken: "p", genTime: $time }) { proceed }
     }`,
-      { time: null },
-    ],
-    ['objects that nest too deep together', deep(`email: "${email}"`, ''), { inner: nested(32) }],
-    [
-      'the same beside a block text that looks like a stack frame',
-      deep('', `note: """\nx\n    at ${phone}\n"""`),
-      { inner: nested(32) },
-    ],
-  ])("%s is the caller's fault, and is not repeated to the caller", async (_what, query, variables) => {
+    { time: null },
+  ],
+  ['objects that nest too deep together', deep(`email: "${email}"`, ''), { inner: nested(32) }],
+  [
+    'the same beside a block text that looks like a stack frame',
+    deep('', `note: """\nx\n    at ${phone}\n"""`),
+    { inner: nested(32) },
+  ],
+])(
+  "a mistake that is found only during the execution is the caller's fault, and not repeated: %s",
+  async (_what, query, variables) => {
     const { errors, text } = await ask(app.graphqlUrl, query, variables);
     expect(errors).toMatchObject([{ extensions: { retryable: false } }]);
     expect(['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED']).toContain(errors?.[0]?.extensions.code);
     expectNoCanary(text);
-  });
+  },
+);
 
-  describe('variables with the name of something that every object has', () => {
-    test.each(['constructor', 'toString', 'hasOwnProperty'])('$%s that was not sent is not there', async (name) => {
-      const judge = (argument: string, type: string) =>
-        ask(app.graphqlUrl, `query ($${name}: ${type}) { deviceFingerprint(${argument}) { __typename } }`);
-      const required = await judge(`token: $${name}`, 'String!');
-      expect(required.errors?.map(({ message }) => message)).toEqual([`$${name}: expected String!, but got nothing.`]);
+test.each(['constructor', 'toString', 'hasOwnProperty'])(
+  'a variable with the name of something that every object has, and that was not sent, is not there: $%s',
+  async (name) => {
+    const judge = (argument: string, type: string) =>
+      ask(app.graphqlUrl, `query ($${name}: ${type}) { deviceFingerprint(${argument}) { __typename } }`);
+    const required = await judge(`token: $${name}`, 'String!');
+    expect(required.errors?.map(({ message }) => message)).toEqual([`$${name}: expected String!, but got nothing.`]);
 
-      await judge(`token: "t", publicKey: $${name}`, 'ID');
-      await judge(`token: "t", metadata: { additional: { a: { b: $${name} } } }`, 'Int');
-      expect(upstream.received.splice(0).map(({ body }) => JSON.parse(body))).toEqual([
-        { device_token: 't' },
-        { device_token: 't', metadata: { a: {} } },
-      ]);
-    });
-  });
-});
+    await judge(`token: "t", publicKey: $${name}`, 'ID');
+    await judge(`token: "t", metadata: { additional: { a: { b: $${name} } } }`, 'Int');
+    expect(upstream.received.splice(0).map(({ body }) => JSON.parse(body))).toEqual([
+      { device_token: 't' },
+      { device_token: 't', metadata: { a: {} } },
+    ]);
+  },
+);

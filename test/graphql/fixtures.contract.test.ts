@@ -9,7 +9,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
 import { ROOT } from '../support/process.ts';
 import { DOCUMENTS, SCHEMA, startOutcomes } from './outcomes.ts';
@@ -86,50 +86,48 @@ test('the fixtures are these files and no others', () => {
   expect(globSync('*', { cwd: FOLDER }).filter((path) => !names.has(path))).toEqual([]);
 });
 
-describe('the fixtures', () => {
-  const answers = fixtures.flatMap(([, , { data }]) => (data ? [data] : []));
+const answers = fixtures.flatMap(([, , { data }]) => (data ? [data] : []));
 
-  test('the fixtures fit the schema: graphql-js completes each one unchanged', () => {
-    const input = { lotNumber: '', captchaOutput: '', passToken: '', genTime: '' };
-    const variableValues = { token: '', representations: [], input };
-    for (const data of answers) {
-      const source = DOCUMENTS[Object.keys(data).join()] ?? '';
-      const completed = graphqlSync({ schema: SCHEMA, source, rootValue: data, variableValues });
-      expect(JSON.parse(JSON.stringify(completed))).toEqual({ data });
+test('the fixtures fit the schema: graphql-js completes each one unchanged', () => {
+  const input = { lotNumber: '', captchaOutput: '', passToken: '', genTime: '' };
+  const variableValues = { token: '', representations: [], input };
+  for (const data of answers) {
+    const source = DOCUMENTS[Object.keys(data).join()] ?? '';
+    const completed = graphqlSync({ schema: SCHEMA, source, rootValue: data, variableValues });
+    expect(JSON.parse(JSON.stringify(completed))).toEqual({ data });
+  }
+});
+
+const types = Object.values(SCHEMA.getTypeMap()).filter((type) => !isIntrospectionType(type));
+/** Each coordinate of the schema in an answer, such as `Signal.code`, with `: null` where it is null. */
+const seen = new Set<string>();
+const visit = (type: string, value: object) => {
+  const named = SCHEMA.getType(type);
+  for (const [name, field] of Object.entries(isObjectType(named) ? named.getFields() : {})) {
+    const inner = getNamedType(field.type);
+    for (const one of [Object(value)[name]].flat()) {
+      if (one === undefined) continue;
+      seen.add(`${type}.${name}${one === null ? ': null' : ''}`);
+      if (isEnumType(inner)) seen.add(`${inner.name}.${one}`);
+      else if (one !== null && isCompositeType(inner)) visit(one.__typename, one);
     }
-  });
+  }
+};
+for (const data of answers) visit('validateCaptcha' in data ? 'Mutation' : 'Query', data);
 
-  const types = Object.values(SCHEMA.getTypeMap()).filter((type) => !isIntrospectionType(type));
-  /** Each coordinate of the schema in an answer, such as `Signal.code`, with `: null` where it is null. */
-  const seen = new Set<string>();
-  const visit = (type: string, value: object) => {
-    const named = SCHEMA.getType(type);
-    for (const [name, field] of Object.entries(isObjectType(named) ? named.getFields() : {})) {
-      const inner = getNamedType(field.type);
-      for (const one of [Object(value)[name]].flat()) {
-        if (one === undefined) continue;
-        seen.add(`${type}.${name}${one === null ? ': null' : ''}`);
-        if (isEnumType(inner)) seen.add(`${inner.name}.${one}`);
-        else if (one !== null && isCompositeType(inner)) visit(one.__typename, one);
-      }
-    }
-  };
-  for (const data of answers) visit('validateCaptcha' in data ? 'Mutation' : 'Query', data);
-
-  test('the fixtures have every value of an enum, and every field with a value and, where it is nullable, with null', () => {
-    const coordinates = types.flatMap((type) => {
-      if (isEnumType(type)) return type.getValues().map(({ name }) => `${type.name}.${name}`);
-      return Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) => {
-        const name = `${type.name}.${field.name}`;
-        return isNonNullType(field.type) ? [name] : [name, `${name}: null`];
-      });
+test('the fixtures have every value of an enum, and every field with a value and, where it is nullable, with null', () => {
+  const coordinates = types.flatMap((type) => {
+    if (isEnumType(type)) return type.getValues().map(({ name }) => `${type.name}.${name}`);
+    return Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) => {
+      const name = `${type.name}.${field.name}`;
+      return isNonNullType(field.type) ? [name] : [name, `${name}: null`];
     });
-    expect(coordinates.filter((one) => !seen.has(one))).toEqual(NEVER);
   });
+  expect(coordinates.filter((one) => !seen.has(one))).toEqual(NEVER);
+});
 
-  test('the fixtures have every code of an error, except that of a request whose client is gone', () => {
-    const codes = fixtures.flatMap(([, , { errors = [] }]) => errors.map(({ extensions }) => extensions.code));
-    const expected = Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'CANCELLED');
-    expect([...new Set(codes)].sort()).toEqual(expected.sort());
-  });
+test('the fixtures have every code of an error, except that of a request whose client is gone', () => {
+  const codes = fixtures.flatMap(([, , { errors = [] }]) => errors.map(({ extensions }) => extensions.code));
+  const expected = Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'CANCELLED');
+  expect([...new Set(codes)].sort()).toEqual(expected.sort());
 });

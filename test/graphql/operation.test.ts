@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { parse } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { canBeCompiled } from '../../src/graphql/compile.ts';
 import { RequestContext } from '../../src/graphql/context.ts';
 import { Execution, type KnownOperation } from '../../src/graphql/execution.ts';
@@ -21,69 +21,65 @@ function add(to: Execution, source: string): KnownOperation {
   return to.add(document, operation);
 }
 
-describe('a document', () => {
-  test('a document stays as it is when Apollo Server takes it in again, as for a trace', () => {
-    const known = started();
-    expect(add(known, '{ __typename }')).toBe(add(known, '{ __typename }'));
-  });
-
-  test('a document is compiled after its third answer, one in each turn of the event loop, and at most 50 wait', async () => {
-    const known = started();
-    // Nothing that these select asks for its context.
-    const context: RequestContext = Object.create(RequestContext.prototype);
-    const all = times(51, (at) => add(known, `{ a${at}: __typename }`));
-    const use = async (one: KnownOperation) => {
-      for (const _ of times(3, () => 0)) await known.execute(one, {}, context);
-    };
-    for (const one of all) await use(one);
-    const compiled = () => all.filter((one) => known.codeOf(one)).length;
-    expect(compiled()).toBe(0);
-    await setImmediate();
-    expect(compiled()).toBe(1);
-    await expect.poll(compiled).toBe(50);
-    for (const one of all) await use(one);
-    await expect.poll(compiled).toBe(51);
-  });
-
-  test('a document is not compiled if graphql-js could answer it otherwise', () => {
-    for (const [source, isCompiled] of [
-      ['query ($t: String!) { deviceFingerprint(token: $t) { __typename } }', true],
-      ['{ a: __typename b: __typename }', false],
-      ['{ signalCatalogue { code @skip(if: false) } }', false],
-      ['query ($t: String! = "t") { deviceFingerprint(token: $t) { __typename } }', false],
-      ['query ($r: _Any!) { _entities(representations: [$r]) { __typename } }', false],
-      ['{ constructor: __typename }', false],
-      [`{ signalCatalogue { ${pieces(10, (at) => `a${at}: code`)} } }`, false],
-    ] as const)
-      expect(canBeCompiled(schema, add(started(), source)), source).toBe(isCompiled);
-  });
+test('a document stays as it is when Apollo Server takes it in again, as for a trace', () => {
+  const known = started();
+  expect(add(known, '{ __typename }')).toBe(add(known, '{ __typename }'));
 });
 
-describe('the kind of an operation', () => {
-  const kindIn = (source: string) => add(started(), source).kind;
+test('a document is compiled after its third answer, one in each turn of the event loop, and at most 50 wait', async () => {
+  const known = started();
+  // Nothing that these select asks for its context.
+  const context: RequestContext = Object.create(RequestContext.prototype);
+  const all = times(51, (at) => add(known, `{ a${at}: __typename }`));
+  const use = async (one: KnownOperation) => {
+    for (const _ of times(3, () => 0)) await known.execute(one, {}, context);
+  };
+  for (const one of all) await use(one);
+  const compiled = () => all.filter((one) => known.codeOf(one)).length;
+  expect(compiled()).toBe(0);
+  await setImmediate();
+  expect(compiled()).toBe(1);
+  await expect.poll(compiled).toBe(50);
+  for (const one of all) await use(one);
+  await expect.poll(compiled).toBe(51);
+});
 
-  test.each([
-    ['one field', '{ deviceFingerprint(token: "a") { __typename } }', 'query', 'deviceFingerprint'],
-    ['a mutation', 'mutation { validateCaptcha { proceed } }', 'mutation', 'validateCaptcha'],
-    ['an alias', '{ made_up: deviceFingerprint(token: "a") { __typename } }', 'query', 'deviceFingerprint'],
-    ['a field twice', '{ a: deviceFingerprint b: deviceFingerprint }', 'query', 'deviceFingerprint'],
-    ['__typename beside a field', '{ __typename _entities { __typename } }', 'query', '_entities'],
-    ['the schema alone', '{ __schema { types { name } } __typename }', 'query', 'introspection'],
-    ['different fields', '{ deviceFingerprint signalCatalogue { code } }', 'query', 'several'],
-    ['an inline fragment', '{ ... on Query { ... { signalCatalogue { code } } } }', 'query', 'signalCatalogue'],
-    [
-      'fragments that spread another one',
-      'fragment B on Query { signalCatalogue { code } } { ...A ...B } fragment A on Query { ...B }',
-      'query',
-      'signalCatalogue',
-    ],
-    [
-      'different fields, one of them in a fragment',
-      '{ deviceFingerprint ...A } fragment A on Query { signalCatalogue { code } }',
-      'query',
-      'several',
-    ],
-  ])('the kind of an operation with %s', (_what, source, type, field) => {
-    expect(kindIn(source)).toEqual({ type, field });
-  });
+test('a document is not compiled if graphql-js could answer it otherwise', () => {
+  for (const [source, isCompiled] of [
+    ['query ($t: String!) { deviceFingerprint(token: $t) { __typename } }', true],
+    ['{ a: __typename b: __typename }', false],
+    ['{ signalCatalogue { code @skip(if: false) } }', false],
+    ['query ($t: String! = "t") { deviceFingerprint(token: $t) { __typename } }', false],
+    ['query ($r: _Any!) { _entities(representations: [$r]) { __typename } }', false],
+    ['{ constructor: __typename }', false],
+    [`{ signalCatalogue { ${pieces(10, (at) => `a${at}: code`)} } }`, false],
+  ] as const)
+    expect(canBeCompiled(schema, add(started(), source)), source).toBe(isCompiled);
+});
+
+const kindIn = (source: string) => add(started(), source).kind;
+
+test.each([
+  ['one field', '{ deviceFingerprint(token: "a") { __typename } }', 'query', 'deviceFingerprint'],
+  ['a mutation', 'mutation { validateCaptcha { proceed } }', 'mutation', 'validateCaptcha'],
+  ['an alias', '{ made_up: deviceFingerprint(token: "a") { __typename } }', 'query', 'deviceFingerprint'],
+  ['a field twice', '{ a: deviceFingerprint b: deviceFingerprint }', 'query', 'deviceFingerprint'],
+  ['__typename beside a field', '{ __typename _entities { __typename } }', 'query', '_entities'],
+  ['the schema alone', '{ __schema { types { name } } __typename }', 'query', 'introspection'],
+  ['different fields', '{ deviceFingerprint signalCatalogue { code } }', 'query', 'several'],
+  ['an inline fragment', '{ ... on Query { ... { signalCatalogue { code } } } }', 'query', 'signalCatalogue'],
+  [
+    'fragments that spread another one',
+    'fragment B on Query { signalCatalogue { code } } { ...A ...B } fragment A on Query { ...B }',
+    'query',
+    'signalCatalogue',
+  ],
+  [
+    'different fields, one of them in a fragment',
+    '{ deviceFingerprint ...A } fragment A on Query { signalCatalogue { code } }',
+    'query',
+    'several',
+  ],
+])('the kind of an operation with %s', (_what, source, type, field) => {
+  expect(kindIn(source)).toEqual({ type, field });
 });

@@ -132,12 +132,7 @@ function device(writer: Writer): string {
   /** An alias that is the path of another field, from its end, as graphql-jit joins it. */
   const likePath = (field: string) => (chance(0.3) ? `${field}_judgement: ` : '');
   return some(writer, 'DeviceFingerprint', [
-    'publicKey',
-    'requestId',
-    'eventId',
-    'version',
-    'clientType',
-    '__typename',
+    ...'publicKey requestId eventId version clientType __typename'.split(' '),
     `${likePath('decision')}decision { ${some(writer, 'DeviceRiskDecision', ['action', 'rule', 'policy', '__typename'])} }`,
     `${likePath('device') || alias()}device { ${some(writer, 'FingerprintDevice', ['id', '__typename'])} }`,
     `${alias()}ipInfo { ${some(writer, 'IpInfo', ['ip', '__typename'])} }`,

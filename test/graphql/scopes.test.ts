@@ -1,5 +1,5 @@
 import { type DirectiveNode, type GraphQLField, getNamedType, isAbstractType, isObjectType, print } from 'graphql';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { schemaOf } from '../../src/graphql/schema.ts';
 import { SLICES } from '../../src/slices.ts';
 import { ANDROID } from '../faults/documented.ts';
@@ -59,130 +59,118 @@ const EXPECTED = [
   ...['device', 'ipInfo', 'signals'].map((name) => `DeviceFingerprint.${name}`),
 ];
 
-describe.each(TAGGED.map(([type, field]) => [`${type}.${field.name}`, type, field] as const))(
-  '%s',
-  (_name, type, field) => {
-    const selection = `${field.name}${isObjectType(getNamedType(field.type)) ? ' { __typename }' : ''}`;
-    const document =
-      type === 'Query'
-        ? `{ __typename ${selection} }`
-        : `{ deviceFingerprint(token: "t") { __typename ... on ${type} { clientType ${selection} } } }`;
+// Apollo Server answers a document at first, and compiled code once it was sent several times.
+const TIMES = [1, 2, 3, 4, 5];
 
-    test.each(['executed by Apollo Server', 'compiled'])(
-      'a field with the tag `risk` is null with FORBIDDEN without the scope, %s',
-      async (way) => {
-        for (let times = way === 'compiled' ? 3 : 0; times > 0; times -= 1) await ask(document, WITHOUT);
-        const answer = await ask(document, WITHOUT);
-        const root = type === 'Query' ? '' : 'deviceFingerprint.';
-        expect(codesOf(answer)).toEqual([[`${root}${field.name}`, FORBIDDEN]]);
-        expect(answer.data).toEqual(
-          type === 'Query'
-            ? { __typename: 'Query', [field.name]: null }
-            : { deviceFingerprint: { __typename: type, clientType: 'ANDROID', [field.name]: null } },
-        );
-      },
-    );
+test.each(TAGGED.map(([type, field]) => [`${type}.${field.name}`, type, field] as const))(
+  'a field with the tag `risk` is null with FORBIDDEN without the scope: %s',
+  async (_name, type, { name, type: returned }) => {
+    const selection = `${name}${isObjectType(getNamedType(returned)) ? ' { __typename }' : ''}`;
+    const [document, root, expected] =
+      type === 'Query'
+        ? [`{ __typename ${selection} }`, '', { __typename: 'Query', [name]: null }]
+        : [
+            `{ deviceFingerprint(token: "t") { __typename ... on ${type} { clientType ${selection} } } }`,
+            'deviceFingerprint.',
+            { deviceFingerprint: { __typename: type, clientType: 'ANDROID', [name]: null } },
+          ];
+    for (const _time of TIMES) {
+      const answer = await ask(document, WITHOUT);
+      expect(codesOf(answer)).toEqual([[`${root}${name}`, FORBIDDEN]]);
+      expect(answer.data).toEqual(expected);
+    }
   },
 );
 
-describe('who may read what has the tag', () => {
-  const bearer = ({ secret }: { secret: string }) => ({ authorization: `Bearer ${secret}` });
-  test.each<[string, Headers, boolean]>([
-    ['the router for a person with the scope', WITH, true],
-    ['the router for a person with other scopes', WITHOUT, false],
-    ['the router without the header', { 'router-authorization': ROUTER }, false],
-    ['a service with the scope', bearer(ORDERS), true],
-    ['a service without it', bearer(SHOP), false],
-    ['a service that claims the scope in the header', { ...bearer(SHOP), 'x-user-scopes': 'risk:read' }, false],
-  ])('the scope risk:read, asked by %s', async (_who, headers, may) => {
-    const { data, errors } = await ask(FINGERPRINT_QUERY, headers, { token: 't' });
-    const { signals, device, ipInfo, ...rest } = data.deviceFingerprint;
-    expect([signals, device, ipInfo].map((value) => value !== null)).toEqual([may, may, may]);
-    expect(rest).toMatchObject({
-      __typename: 'DeviceFingerprint',
-      clientType: 'ANDROID',
-      deviceBasic: {},
-      version: '1.0',
-    });
-    expect(errors?.length ?? 0).toBe(may ? 0 : 3);
+const bearer = ({ secret }: { secret: string }) => ({ authorization: `Bearer ${secret}` });
+test.each<[string, Headers, boolean]>([
+  ['the router for a person with the scope', WITH, true],
+  ['the router for a person with other scopes', WITHOUT, false],
+  ['the router without the header', { 'router-authorization': ROUTER }, false],
+  ['a service with the scope', bearer(ORDERS), true],
+  ['a service without it', bearer(SHOP), false],
+  ['a service that claims the scope in the header', { ...bearer(SHOP), 'x-user-scopes': 'risk:read' }, false],
+])('the scope risk:read, asked by %s', async (_who, headers, may) => {
+  const { data, errors } = await ask(FINGERPRINT_QUERY, headers, { token: 't' });
+  const { signals, device, ipInfo, ...rest } = data.deviceFingerprint;
+  expect([signals, device, ipInfo].map((value) => value !== null)).toEqual([may, may, may]);
+  expect(rest).toMatchObject({
+    __typename: 'DeviceFingerprint',
+    clientType: 'ANDROID',
+    deviceBasic: {},
+    version: '1.0',
   });
+  expect(errors?.length ?? 0).toBe(may ? 0 : 3);
 });
 
-describe('references', () => {
-  const representations = (count: number) =>
-    Array.from({ length: count }, (_, at) => ({ __typename: 'DeviceFingerprint', token: `t${at % 50}` }));
+const representations = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ __typename: 'DeviceFingerprint', token: `t${at % 50}` }));
 
-  test('references without the scope are whole apart from the fields with the tag', async () => {
-    const answer = await ask(ENTITIES_QUERY, WITHOUT, { representations: representations(2) });
-    expect(codesOf(answer)).toEqual(
-      [0, 1].flatMap((at) => ['device', 'ipInfo', 'signals'].map((name) => [`_entities.${at}.${name}`, FORBIDDEN])),
-    );
-    expect(answer.data._entities).toMatchObject([{ clientType: 'ANDROID' }, { clientType: 'ANDROID' }]);
-  });
-
-  test.each(['executed by Apollo Server', 'compiled'])(
-    'references without the scope have at most 100 errors in all, %s',
-    async (way) => {
-      const selection = Array.from({ length: 30 }, (_, at) => `a${at}: device { id }`).join(' ');
-      const document = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { version ${selection} } } }`;
-      for (let times = way === 'compiled' ? 3 : 0; times > 0; times -= 1) await ask(document, WITHOUT, { r: [] });
-      const { data, errors, text } = await ask(document, WITHOUT, { r: representations(1_000) });
-      expect(errors).toHaveLength(100);
-      const last = errors?.filter(({ message }) => message.endsWith(' Further fields that are refused have no error.'));
-      expect(last).toHaveLength(1);
-      expect(errors?.[0]?.path).toEqual(['_entities', 0, 'a0']);
-      expect(data._entities).toHaveLength(1_000);
-      expect(text).not.toContain('"id"');
-      for (const { version, ...devices } of data._entities) {
-        expect(version).toBe('1.0');
-        expect(new Set(Object.values(devices))).toEqual(new Set([null]));
-      }
-    },
+test('references without the scope are whole apart from the fields with the tag', async () => {
+  const answer = await ask(ENTITIES_QUERY, WITHOUT, { representations: representations(2) });
+  expect(codesOf(answer)).toEqual(
+    [0, 1].flatMap((at) => ['device', 'ipInfo', 'signals'].map((name) => [`_entities.${at}.${name}`, FORBIDDEN])),
   );
+  expect(answer.data._entities).toMatchObject([{ clientType: 'ANDROID' }, { clientType: 'ANDROID' }]);
 });
 
-describe('decisions and judgements, fresh and stored, without the scope', () => {
-  const judge = (fields: string) => `{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { ${fields} } } }`;
-  const OPEN = `query ($references: [_Any!]!) {
+test.each(['executed by Apollo Server', 'compiled'])(
+  'references without the scope have at most 100 errors in all, %s',
+  async (way) => {
+    const selection = Array.from({ length: 30 }, (_, at) => `a${at}: device { id }`).join(' ');
+    const document = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { version ${selection} } } }`;
+    for (let times = way === 'compiled' ? 3 : 0; times > 0; times -= 1) await ask(document, WITHOUT, { r: [] });
+    const { data, errors, text } = await ask(document, WITHOUT, { r: representations(1_000) });
+    expect(errors).toHaveLength(100);
+    const last = errors?.filter(({ message }) => message.endsWith(' Further fields that are refused have no error.'));
+    expect(last).toHaveLength(1);
+    expect(errors?.[0]?.path).toEqual(['_entities', 0, 'a0']);
+    expect(data._entities).toHaveLength(1_000);
+    expect(text).not.toContain('"id"');
+    for (const { version, ...devices } of data._entities) {
+      expect(version).toBe('1.0');
+      expect(new Set(Object.values(devices))).toEqual(new Set([null]));
+    }
+  },
+);
+
+const judge = (fields: string) => `{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { ${fields} } } }`;
+const OPEN = `query ($references: [_Any!]!) {
   _entities(representations: $references) {
     ... on DeviceJudgement { sealed eventId subject decision { action } signals { code } device { id } }
   }
 }`;
-  /** All samples about judgements and decisions. */
-  const counted = async () => {
-    const { samples } = await readMetrics(app);
-    return samples.filter(({ name }) => /_(judgements|decisions)_total$/.test(name));
-  };
+/** All samples about judgements and decisions. */
+const counted = async () => {
+  const { samples } = await readMetrics(app);
+  return samples.filter(({ name }) => /_(judgements|decisions)_total$/.test(name));
+};
 
-  // Apollo Server answers a document at first, and compiled code once it was sent several times.
-  const TIMES = [1, 2, 3, 4, 5];
+test('without the scope the decision and the judgement of a device are null, nothing is decided or sealed, and the rest is whole', async () => {
+  const before = await counted();
+  for (const _time of TIMES) {
+    const answer = await ask(judge('clientType decision { action rule } judgement { sealed }'), WITHOUT);
+    expect(answer.data.deviceFingerprint).toEqual({ clientType: 'ANDROID', decision: null, judgement: null });
+    expect(codesOf(answer)).toEqual([
+      ['deviceFingerprint.decision', FORBIDDEN],
+      ['deviceFingerprint.judgement', FORBIDDEN],
+    ]);
+  }
+  expect(await counted()).toEqual(before);
+});
 
-  test('the decision and the judgement of a device are null, nothing is decided or sealed, and the rest is whole', async () => {
-    const before = await counted();
-    for (const _time of TIMES) {
-      const answer = await ask(judge('clientType decision { action rule } judgement { sealed }'), WITHOUT);
-      expect(answer.data.deviceFingerprint).toEqual({ clientType: 'ANDROID', decision: null, judgement: null });
-      expect(codesOf(answer)).toEqual([
-        ['deviceFingerprint.decision', FORBIDDEN],
-        ['deviceFingerprint.judgement', FORBIDDEN],
-      ]);
-    }
-    expect(await counted()).toEqual(before);
-  });
-
-  test('a stored judgement is not opened, whether it could be or not, and what is beside it is whole', async () => {
-    const { data } = await ask(judge('judgement { sealed }'), WITH);
-    const { sealed } = data.deviceFingerprint.judgement;
-    const before = await counted();
-    const references = [sealed, 'made up'].map((text) => ({ __typename: 'DeviceJudgement', sealed: text }));
-    for (const _time of TIMES) {
-      const answer = await ask(OPEN, WITHOUT, { references });
-      expect(answer.data._entities).toEqual([null, null]);
-      expect(codesOf(answer)).toEqual([0, 1].map((at) => [`_entities.${at}`, FORBIDDEN]));
-      expect(answer.text).not.toContain(sealed);
-    }
-    expect(await counted()).toEqual(before);
-  });
+test('without the scope a stored judgement is not opened, whether it could be or not, and what is beside it is whole', async () => {
+  const { data } = await ask(judge('judgement { sealed }'), WITH);
+  const { sealed } = data.deviceFingerprint.judgement;
+  const before = await counted();
+  const references = [sealed, 'made up'].map((text) => ({ __typename: 'DeviceJudgement', sealed: text }));
+  for (const _time of TIMES) {
+    const answer = await ask(OPEN, WITHOUT, { references });
+    expect(answer.data._entities).toEqual([null, null]);
+    expect(codesOf(answer)).toEqual([0, 1].map((at) => [`_entities.${at}`, FORBIDDEN]));
+    expect(answer.text).not.toContain(sealed);
+  }
+  expect(await counted()).toEqual(before);
 });
 
 test('a union or an interface with a type that has the tag has it too, apart from _Entity, whose references are checked', () => {

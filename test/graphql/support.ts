@@ -21,6 +21,9 @@ export function expectCallersFault({ errors, text }: GraphqlAnswer, code: string
   expectNoCanary(text);
 }
 
+/** So many objects in one another, with 1 in the innermost. */
+export const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+
 export function expectNoCanary(text: string): void {
   for (const canary of CANARIES) expect(text).not.toContain(canary);
 }

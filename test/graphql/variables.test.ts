@@ -89,24 +89,22 @@ test.each<[...Row, query: string]>([
   expectRefused(query, [what, variables, says], NUMBER),
 );
 
-describe('many mistakes', () => {
-  test('many mistakes in variables are named together', async () => {
-    const [phone, email, token] = CANARIES;
-    const wrong = { lotNumber: [token], captchaOutput: { email }, passToken: 5, genTime: Number(phone) };
-    const answer = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: wrong });
-    expectCallersFault(answer, 'BAD_USER_INPUT');
-    for (const name of Object.keys(wrong))
-      expect(answer.errors?.[0]?.message).toContain(`$input.${name}: expected String!`);
-  });
+test('many mistakes in variables are named together', async () => {
+  const [phone, email, token] = CANARIES;
+  const wrong = { lotNumber: [token], captchaOutput: { email }, passToken: 5, genTime: Number(phone) };
+  const answer = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: wrong });
+  expectCallersFault(answer, 'BAD_USER_INPUT');
+  for (const name of Object.keys(wrong))
+    expect(answer.errors?.[0]?.message).toContain(`$input.${name}: expected String!`);
+});
 
-  test('many mistakes in variables beyond five are counted', async () => {
-    const names = ['accountId', 'phoneNum', 'email', 'ja3', 'ja4', 'userAgent', 'tlsCipher'];
-    const answer = await ask(
-      app.graphqlUrl,
-      FINGERPRINT_QUERY,
-      metadata(Object.fromEntries(names.map((name) => [name, CANARIES]))),
-    );
-    expectCallersFault(answer, 'BAD_USER_INPUT');
-    expect(answer.errors?.[0]?.message).toMatch(/and 2 more\.$/);
-  });
+test('many mistakes in variables beyond five are counted', async () => {
+  const names = ['accountId', 'phoneNum', 'email', 'ja3', 'ja4', 'userAgent', 'tlsCipher'];
+  const answer = await ask(
+    app.graphqlUrl,
+    FINGERPRINT_QUERY,
+    metadata(Object.fromEntries(names.map((name) => [name, CANARIES]))),
+  );
+  expectCallersFault(answer, 'BAD_USER_INPUT');
+  expect(answer.errors?.[0]?.message).toMatch(/and 2 more\.$/);
 });

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { LIVE } from '../process/environments.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { MAIN, ROOT, startCommand } from '../support/process.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { MB, openUntilEnd, ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } from './holding.ts';
 
@@ -85,8 +86,7 @@ test.each<[string, string, Partial<ServerOptions>]>([
 });
 
 test('a process with a heap of 256 MB outlives 100 requests with as many undeclared values as they can bring', async () => {
-  const upstream = await startUpstream(() => {});
-  onTestFinished(upstream.stop);
+  const upstream = await untilEnd(startUpstream(() => {}));
   const env = {
     ...LIVE,
     FINGERPRINT_URL_NA: upstream.url,
@@ -94,8 +94,7 @@ test('a process with a heap of 256 MB outlives 100 requests with as many undecla
     ADMIN_PORT: '0',
     PATH: process.env['PATH'],
   };
-  const child = startCommand([process.execPath, '--max-old-space-size=256', MAIN], { cwd: ROOT, env });
-  onTestFinished(child.stop);
+  const child = await untilEnd(startCommand([process.execPath, '--max-old-space-size=256', MAIN], { cwd: ROOT, env }));
   const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
   for (const value of ['[],', '{},', '{"1":1},']) {
     const x = value.repeat((512 * 1024 - 200) / value.length);

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ServerOptions } from '../../src/server/server.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
-import { startInSandboxMode, type TestApp } from '../support/app.ts';
-import { type Connection, sendBytes } from '../support/requests.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { type Connection, postBytes, sendBytes } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import {
   MB,
   OPERATION,
@@ -25,16 +26,10 @@ const CONNECTIONS = 100;
 const PROBE = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
 const DATA = '{"data":{"__typename":"Query"}}';
 
-function operation(secret = SECRET): string {
-  const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nrouter-authorization: ${secret}\r\ncontent-type: application/json`;
-  return `${head}\r\ncontent-length: ${OPERATION.length}\r\n\r\n${OPERATION}`;
-}
+const operation = (secret = SECRET) => postBytes(OPERATION, `router-authorization: ${secret}`);
 
-async function start(overrides: Partial<Config> = {}): Promise<TestApp> {
-  const app = await startInSandboxMode({ maxConnections: CONNECTIONS, routerSecrets: [SECRET], ...overrides });
-  onTestFinished(app.stop);
-  return app;
-}
+const start = (overrides: Partial<Config> = {}) =>
+  untilEnd(startInSandboxMode({ maxConnections: CONNECTIONS, routerSecrets: [SECRET], ...overrides }));
 
 /** Waits until something came back, or until the connection is closed without an answer. */
 async function answered({ socket, received, closed }: Connection): Promise<string> {
@@ -194,7 +189,7 @@ test('the router has each request answered while a service leaves bodies unfinis
   const unfinished = Array.from({ length: 20 }, () => openUntilEnd(url, bytes));
   const body = OPERATION.padEnd(2 * MB);
   await expect.poll(() => statusOf(url, 'orders', body), POLL).toBe(503);
-  const refused = await sendBytes(url, requestOf('orders', body, 'connection: close\r\n'));
+  const refused = await sendBytes(url, requestOf('orders', body, 'connection: close'));
   expect(refused).toMatch(/^retry-after: 1\r$/im);
   expect(refused).toContain('{"code":"OVERLOADED","retryable":true}');
   expect(await statusOf(url, 'users')).toBe(200);

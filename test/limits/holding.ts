@@ -3,30 +3,26 @@ import { onTestFinished } from 'vitest';
 import type { RequestContext } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { type Connection, openConnection, sendBytes } from '../support/requests.ts';
+import { type Connection, openConnection, postBytes, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
+import { untilEnd } from '../support/until-end.ts';
 
 /** A router and services, and a server of which they can hold as much as they may. */
 
 export const SECRET = 'the-secret-of-the-router';
 export const OPERATION = '{"query":"{ __typename }"}';
 export const MB = 1024 * 1024;
-export const SERVICES = ['orders', 'users', 'desk'].map((name) => ({
-  name,
-  secret: `the-secret-of-${name}`,
-  scopes: [],
-}));
+const secretOf = (name: string) => `the-secret-of-${name}`;
+export const SERVICES = ['orders', 'users', 'desk'].map((name) => ({ name, secret: secretOf(name), scopes: [] }));
 export const ROUTER_AND_SERVICES = { routerSecrets: [SECRET], services: SERVICES };
-const CREDENTIALS: Readonly<Record<string, string>> = {
-  router: `router-authorization: ${SECRET}\r\n`,
-  ...Object.fromEntries(SERVICES.map(({ name, secret }) => [name, `authorization: Bearer ${secret}\r\n`])),
+const CREDENTIALS: Readonly<Record<string, string[]>> = {
+  router: [`router-authorization: ${SECRET}`],
+  ...Object.fromEntries(SERVICES.map(({ name, secret }) => [name, [`authorization: Bearer ${secret}`]])),
 };
 
 /** The bytes of a request of this caller. */
-export function requestOf(caller: string, body: string, more = ''): string {
-  const head = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${CREDENTIALS[caller] ?? ''}${more}`;
-  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
-}
+export const requestOf = (caller: string, body: string, ...more: readonly string[]) =>
+  postBytes(body, ...(CREDENTIALS[caller] ?? []), ...more);
 
 /** Opens a connection that is closed after the test. */
 export function openUntilEnd(url: string, bytes = ''): Connection {
@@ -38,7 +34,7 @@ export function openUntilEnd(url: string, bytes = ''): Connection {
 /** The status of an answer as it came on the socket. */
 export const statusIn = (answer: string) => Number(answer.slice(9, 12));
 export const statusOf = async (url: string, caller: string, body = OPERATION) =>
-  statusIn(await sendBytes(url, requestOf(caller, body, 'connection: close\r\n')));
+  statusIn(await sendBytes(url, requestOf(caller, body, 'connection: close')));
 
 /** A server of a schema whose operations last until the test ends them, and whose answers are as long as one asks for. */
 export async function startHolding(options: Partial<ServerOptions>) {
@@ -53,13 +49,7 @@ export async function startHolding(options: Partial<ServerOptions>) {
       operation.signal.addEventListener('abort', () => resolve());
     });
   const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
-  const { graphqlUrl, readMetrics, stop } = await startServer(
-    buildSchema([{ typeDefs, resolvers: { Query: { wait, long } } }]),
-    {
-      maxBodyBytes: 10 * MB,
-      ...options,
-    },
-  );
-  onTestFinished(stop);
+  const schema = buildSchema([{ typeDefs, resolvers: { Query: { wait, long } } }]);
+  const { graphqlUrl, readMetrics } = await untilEnd(startServer(schema, { maxBodyBytes: 10 * MB, ...options }));
   return { url: graphqlUrl, underWay, readMetrics };
 }

@@ -61,12 +61,8 @@ async function main(): Promise<void> {
     upstream.received.length = 0;
     const { device_token: token } = JSON.parse(body);
     const [, bytes] = hostile.find(([begin]) => token.startsWith(begin)) ?? [];
-    if (bytes) {
-      response
-        .writeHead(token.startsWith('broken errors') ? 400 : 200, { 'content-type': 'application/json' })
-        .end(bytes);
-      return undefined;
-    }
+    const status = token.startsWith('broken errors') ? 400 : 200;
+    if (bytes) return void response.writeHead(status, { 'content-type': 'application/json' }).end(bytes);
     if (token.startsWith('web')) return sendJson(response, 200, PAGE);
     if (token.startsWith('few')) return sendJson(response, 200, ANDROID);
     if (token.startsWith('bad')) return sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { ANDROID, altered, errorEnvelope, SIGNAL, spliced, WEB } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
@@ -41,7 +41,6 @@ const ANSWERS: Readonly<Record<string, string>> = {
   'within limits': listed(WITHIN_LIMITS),
   '60 keys and a model of 700 characters': listed(SIXTY),
   'a quarter of a megabyte': listed(`{"name":"F",${times(2_400, (at) => `"key ${at}":"${'v'.repeat(80)}"`).join()}}`),
-  '100 levels': listed(`{"name":"F","a":${nested(100)}}`),
   '1,100 keys': listed(`{"name":"F",${keys(1_100)}}`),
   '17,000 characters': listed(`{"x":"${'x'.repeat(17_000)}","name":"F"}`),
   'a name of 17,000 characters': listed(`{"name":"${'x'.repeat(17_000)}","version":"1"}`),
@@ -64,120 +63,93 @@ const STORED = `query ($sealed: String!) { _entities(representations: [{ __typen
 
 const numbered = (count: number, token: string) => times(count, (at) => `${token}#${at}`);
 
-describe('all answers to one operation', () => {
-  test('all answers to one operation have 768 KiB together beside 8 KiB for each: what does not fit has an error of its own, and everything else is whole', async () => {
-    // Three answers of 250,000 bytes fit, and no usual one is kept out.
-    const tokens = [...numbered(30, 'long'), ...numbered(60, 'usual')];
-    const {
-      data,
-      errors: failed = [],
-      text,
-    } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
-    const [long, usual] = [data._entities.slice(0, 30), data._entities.slice(30)];
-    expect(usual).toEqual(Array(60).fill({ version: '1.0' }));
-    expect(long.filter(Boolean).length).toBe(3);
-    expect(failed.length).toBe(long.filter((device: unknown) => device === null).length);
-    expect(failed[0]).toMatchObject({
-      message: expect.stringContaining('Request less at once'),
-      extensions: { code: 'OVERLOADED', retryable: false },
-    });
-    expect(text.length).toBeLessThan(4.5 * 1024 * 1024);
-    // Nothing that a caller asks for makes documented answers this long.
-    expect(linesOf(app).filter(({ code }) => code === 'OVERLOADED')).toMatchObject([{ level: 'warn' }]);
+test('all answers to one operation have 768 KiB together beside 8 KiB for each: what does not fit has an error of its own, and everything else is whole', async () => {
+  // Three answers of 250,000 bytes fit, and no usual one is kept out.
+  const tokens = [...numbered(30, 'long'), ...numbered(60, 'usual')];
+  const { data, errors: failed = [], text } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
+  const [long, usual] = [data._entities.slice(0, 30), data._entities.slice(30)];
+  expect(usual).toEqual(Array(60).fill({ version: '1.0' }));
+  expect(long.filter(Boolean).length).toBe(3);
+  expect(failed.length).toBe(long.filter((device: unknown) => device === null).length);
+  expect(failed[0]).toMatchObject({
+    message: expect.stringContaining('Request less at once'),
+    extensions: { code: 'OVERLOADED', retryable: false },
   });
-
-  test('answers that are too long each take nothing from their neighbours', async () => {
-    const tokens = [...numbered(20, 'too long'), 'long', 'usual'];
-    const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
-    const [long, usual] = data._entities.slice(20);
-    expect([long.version.length, usual]).toEqual([QUARTER_MB, { version: '1.0' }]);
-    const codes = failed?.map(({ extensions }) => extensions.code);
-    expect(codes).toEqual(Array(20).fill('UPSTREAM_PROTOCOL_ERROR'));
-  });
-
-  test('all answers to one operation may be documented ones of 100 devices with every signal, and one with much that is undocumented', async () => {
-    const tokens = [...numbered(99, '200 signals'), 'extra'];
-    const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
-    expect(failed).toBeUndefined();
-    expect(data._entities).toHaveLength(100);
-  });
+  expect(text.length).toBeLessThan(4.5 * 1024 * 1024);
+  // Nothing that a caller asks for makes documented answers this long.
+  expect(linesOf(app).filter(({ code }) => code === 'OVERLOADED')).toMatchObject([{ level: 'warn' }]);
 });
 
-describe('of one device', () => {
-  const REFUSED = { code: 'UPSTREAM_PROTOCOL_ERROR', retryable: false };
-  test.each([
-    ['200 signals', '201 signals'],
-    ['200 signals', '80,000 broken signals'],
-  ])('%s are passed on, %s are not, and its neighbour is whole', async (passed, refused) => {
-    const tokens = [passed, refused, 'usual'];
-    const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(tokens));
-    expect(data._entities).toMatchObject([{ version: '1.0' }, null, { version: '1.0' }]);
-    expect(failed).toMatchObject([{ path: ['_entities', 1], extensions: REFUSED }]);
-  });
+test('answers that are too long each take nothing from their neighbours', async () => {
+  const tokens = [...numbered(20, 'too long'), 'long', 'usual'];
+  const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
+  const [long, usual] = data._entities.slice(20);
+  expect([long.version.length, usual]).toEqual([QUARTER_MB, { version: '1.0' }]);
+  const codes = failed?.map(({ extensions }) => extensions.code);
+  expect(codes).toEqual(Array(20).fill('UPSTREAM_PROTOCOL_ERROR'));
+});
 
-  const JUDGED = `... on DeviceFingerprint {
+test('all answers to one operation may be documented ones of 100 devices with every signal, and one with much that is undocumented', async () => {
+  const tokens = [...numbered(99, '200 signals'), 'extra'];
+  const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
+  expect(failed).toBeUndefined();
+  expect(data._entities).toHaveLength(100);
+});
+
+const REFUSED = { code: 'UPSTREAM_PROTOCOL_ERROR', retryable: false };
+test.each([
+  ['200 signals', '201 signals'],
+  ['200 signals', '80,000 broken signals'],
+])('of one device %s are passed on, %s are not, and its neighbour is whole', async (passed, refused) => {
+  const tokens = [passed, refused, 'usual'];
+  const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(tokens));
+  expect(data._entities).toMatchObject([{ version: '1.0' }, null, { version: '1.0' }]);
+  expect(failed).toMatchObject([{ path: ['_entities', 1], extensions: REFUSED }]);
+});
+
+const JUDGED = `... on DeviceFingerprint {
     decision { action } judgement { sealed isShortened decision { action } ${BASIC} } ${BASIC}
   }`;
 
-  const whole = (token: string) => {
-    const { browser, mod, os } = JSON.parse(ANSWERS[token] ?? '').data.detail.device_basic;
-    if (!browser) return { model: mod, os: { name: os } };
-    const { name = null, version = null, ...additional } = browser;
-    return { browser: { name, version, additional: Object.keys(additional).length > 0 ? additional : null } };
-  };
+const whole = (token: string) => {
+  const { browser, mod, os } = JSON.parse(ANSWERS[token] ?? '').data.detail.device_basic;
+  if (!browser) return { model: mod, os: { name: os } };
+  const { name = null, version = null, ...additional } = browser;
+  return { browser: { name, version, additional: Object.keys(additional).length > 0 ? additional : null } };
+};
 
-  test.each([
-    ['60 keys and a model of 700 characters', false],
-    ['1,100 keys', true],
-    ['17,000 characters', true],
-    ['a name of 17,000 characters', true],
-    ['a key of 17,000 characters', true],
-    ['33 levels', false],
-    ['a model of 17,000 characters', true],
-    ['a quarter of a megabyte', true],
-    ['within limits', false],
-  ])(
-    '%s of its own report arrive whole, and its sealed text says whether it is shortened',
-    async (token, isShortened) => {
-      const { data, errors } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "${token}") { ${JUDGED} } }`);
-      expect(errors).toBeUndefined();
-      const { decision, judgement, deviceBasic } = data.deviceFingerprint;
-      expect(deviceBasic).toEqual(whole(token));
-      expect([decision, judgement.decision]).toEqual([{ action: 'DENY' }, { action: 'DENY' }]);
-      expect([judgement.deviceBasic, judgement.isShortened]).toEqual([deviceBasic, isShortened]);
-      expect(judgement.sealed.length).toBeLessThanOrEqual(8_192);
-      const opened = await ask(app.graphqlUrl, STORED, { sealed: judgement.sealed });
-      const [record] = opened.data._entities;
-      expect(record).toMatchObject({ decision: { action: 'DENY' }, isShortened });
-      if (!isShortened) expect(record.deviceBasic).toEqual(deviceBasic);
-      else expect(JSON.stringify(record.deviceBasic).length).toBeLessThan(JSON.stringify(deviceBasic).length);
-    },
-  );
+test.each([
+  ['60 keys and a model of 700 characters', false],
+  ['1,100 keys', true],
+  ['17,000 characters', true],
+  ['a name of 17,000 characters', true],
+  ['a key of 17,000 characters', true],
+  ['33 levels', false],
+  ['a model of 17,000 characters', true],
+  ['a quarter of a megabyte', true],
+  ['within limits', false],
+])(
+  '%s of the own report of a device arrive whole, and its sealed text says whether it is shortened',
+  async (token, isShortened) => {
+    const { data, errors } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "${token}") { ${JUDGED} } }`);
+    expect(errors).toBeUndefined();
+    const { decision, judgement, deviceBasic } = data.deviceFingerprint;
+    expect(deviceBasic).toEqual(whole(token));
+    expect([decision, judgement.decision]).toEqual([{ action: 'DENY' }, { action: 'DENY' }]);
+    expect([judgement.deviceBasic, judgement.isShortened]).toEqual([deviceBasic, isShortened]);
+    expect(judgement.sealed.length).toBeLessThanOrEqual(8_192);
+    const opened = await ask(app.graphqlUrl, STORED, { sealed: judgement.sealed });
+    const [record] = opened.data._entities;
+    expect(record).toMatchObject({ decision: { action: 'DENY' }, isShortened });
+    if (!isShortened) expect(record.deviceBasic).toEqual(deviceBasic);
+    else expect(JSON.stringify(record.deviceBasic).length).toBeLessThan(JSON.stringify(deviceBasic).length);
+  },
+);
 
-  test('a report arrives whole without sealing keys too', async () => {
-    const plain = await startInLiveMode(upstream.url);
-    onTestFinished(() => plain.stop());
-    const token = '60 keys and a model of 700 characters';
-    const { data } = await ask(
-      plain.graphqlUrl,
-      `{ deviceFingerprint(token: "${token}") { ... on DeviceFingerprint { ${BASIC} } } }`,
-    );
-    expect(data.deviceFingerprint.deviceBasic).toEqual(whole(token));
-    expect(Object.keys(data.deviceFingerprint.deviceBasic.browser.additional)).toHaveLength(61);
-  });
-
-  test('an answer of more than 64 levels is refused, and its neighbour is whole', async () => {
-    const asked = referencesTo(['100 levels', 'usual']);
-    const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, asked);
-    expect(data._entities).toMatchObject([null, { version: '1.0' }]);
-    expect(failed).toMatchObject([{ path: ['_entities', 0], extensions: REFUSED }]);
-  });
-
-  test.each(['201 errors', '80,000 broken errors'])('200 errors are passed on, and %s are not', async (refused) => {
-    const judge = (token: string) =>
-      `deviceFingerprint(token: "${token}") { ... on DeviceFingerprintRejected { errors { field } } }`;
-    const { data, errors: failed } = await ask(app.graphqlUrl, `{ a: ${judge('200 errors')} b: ${judge(refused)} }`);
-    expect(data.a.errors).toHaveLength(200);
-    expect(failed).toMatchObject([{ path: ['b'], extensions: REFUSED }]);
-  });
+test.each(['201 errors', '80,000 broken errors'])('200 errors are passed on, and %s are not', async (refused) => {
+  const judge = (token: string) =>
+    `deviceFingerprint(token: "${token}") { ... on DeviceFingerprintRejected { errors { field } } }`;
+  const { data, errors: failed } = await ask(app.graphqlUrl, `{ a: ${judge('200 errors')} b: ${judge(refused)} }`);
+  expect(data.a.errors).toHaveLength(200);
+  expect(failed).toMatchObject([{ path: ['b'], extensions: REFUSED }]);
 });

@@ -136,17 +136,16 @@ const REPEATED: readonly Row[] = [
 ];
 
 /** The smallest record of version 1, and one with ten signals. */
+const RECORD = {
+  v: 1,
+  at: '2026-11-22T02:03:04Z',
+  pk: 'p',
+  ip: 'i',
+  client: 'IOS',
+  mobile: ['iOS', '18', 'arm64', 'm'],
+};
 const recordOf = (event: number, signals: readonly string[]) =>
-  JSON.stringify({
-    v: 1,
-    at: '2026-11-22T02:03:04Z',
-    pk: 'p',
-    ids: ['r', `${event}`, '1', 'd'],
-    ip: 'i',
-    client: 'IOS',
-    mobile: ['iOS', '18', 'arm64', 'm'],
-    signals,
-  });
+  JSON.stringify({ ...RECORD, ids: ['r', `${event}`, '1', 'd'], signals });
 const TEN =
   'EMULATOR VPN_ENABLED CLOUD_PHONE BEING_DEBUGGED NETWORK_PROXY LIMIT_EXCEED DEVICE_ROOTED SCREEN_SHARING TOKEN_EXPIRED WHITELIST_IP';
 const judgements = (fields: string) =>
@@ -180,32 +179,22 @@ const HOSTILE_ROWS: readonly Row[] = [
 
 /** Each row stays just within the limits. The judgements are sealed with a key of `test/support/judgements.ts`. */
 async function judgementRows(): Promise<readonly Row[]> {
-  const sealedReferences = async (
-    count: number,
-    change: (sealed: string, at: number) => string,
-    signals: readonly string[] = [],
-  ) => ({
-    r: await Promise.all(
-      Array.from({ length: count }, async (_, at) => ({
-        __typename: 'DeviceJudgement',
-        sealed: change(await sealRecord(recordOf(at, signals)), at),
-      })),
-    ),
-  });
-  const same = (sealed: string) => sealed;
-  const scalars = Array.from({ length: 80 }, (_, at) => `a${at}: eventId`).join(' ');
-  return [
-    ['everything about 550 judgements', judgements(EVERYTHING), await sealedReferences(550, same, TEN.split(' '))],
-    ['scalars of 950 judgements', judgements(scalars), await sealedReferences(950, same)],
+  const sealedReferences = async (count: number, signals: readonly string[] = []) => {
+    const sealed = await Promise.all(times(count, (at) => sealRecord(recordOf(at, signals))));
+    return { r: sealed.map((text) => ({ __typename: 'DeviceJudgement', sealed: text })) };
+  };
+  const altered = ({ r }: Awaited<ReturnType<typeof sealedReferences>>) => ({
     // The last character of a tag has four spare bits, so the one before it is changed.
-    [
-      '900 judgements that fail last',
-      judgements('eventId'),
-      await sealedReferences(
-        900,
-        (sealed) => `${sealed.slice(0, -2)}${sealed.at(-2) === 'x' ? 'y' : 'x'}${sealed.slice(-1)}`,
-      ),
-    ],
+    r: r.map(({ sealed, ...rest }) => ({
+      ...rest,
+      sealed: sealed.replace(/.(?=.$)/, (it) => (it === 'x' ? 'y' : 'x')),
+    })),
+  });
+  const scalars = pieces(80, (at) => `a${at}: eventId`);
+  return [
+    ['everything about 550 judgements', judgements(EVERYTHING), await sealedReferences(550, TEN.split(' '))],
+    ['scalars of 950 judgements', judgements(scalars), await sealedReferences(950)],
+    ['900 judgements that fail last', judgements('eventId'), altered(await sealedReferences(900))],
   ];
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Logger, pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loggerOptions, RepeatLimit, writeOperation } from '../../src/observability/logger.ts';
 import { times } from '../support/times.ts';
 
@@ -51,83 +51,79 @@ test('no line of an error message is taken for a frame, even if it looks like on
 });
 
 /** It is not written by pino, and has to be what pino would write. */
-describe('the line of an operation', () => {
-  // Lone surrogates, control characters and what would break a line are among them.
-  const text = fc.string({ unit: 'binary', maxLength: 80 });
-  const value = fc.oneof(text, fc.double({ noNaN: true }), fc.array(text), fc.constant(undefined));
-  const fields = ['requestId', 'traceId', 'operation', 'errors', 'ms', 'tokens', 'token', 'headers'];
-  const line = fc.dictionary(fc.constantFrom(...fields), value, { noNullPrototype: true }).map((others) => ({
-    caller: 'anyone',
-    ...others,
-    outcomes: { DeviceFingerprint: 1 },
-  }));
+// Lone surrogates, control characters and what would break a line are among them.
+const text = fc.string({ unit: 'binary', maxLength: 80 });
+const value = fc.oneof(text, fc.double({ noNaN: true }), fc.array(text), fc.constant(undefined));
+const fields = ['requestId', 'traceId', 'operation', 'errors', 'ms', 'tokens', 'token', 'headers'];
+const line = fc.dictionary(fc.constantFrom(...fields), value, { noNullPrototype: true }).map((others) => ({
+  caller: 'anyone',
+  ...others,
+  outcomes: { DeviceFingerprint: 1 },
+}));
 
-  test('the line of an operation is the same byte for byte, and has allowed fields alone', () => {
-    fc.assert(
-      fc.property(line, (fields) => {
-        const { log, lines } = startLog('info');
-        writeOperation(log, fields);
-        log.info(fields, 'operation');
-        const [ours, theirs] = lines.map((written) => written.replace(/(?<="time":")[^"]{24}(?=")/, ''));
-        expect(ours).toBe(theirs);
-        expect(ours).not.toMatch(/"(token|headers)":/);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test.each(['warn', 'error', 'silent'])('is not there at level %s', (level) => {
-    const { log, lines } = startLog(level);
-    writeOperation(log, { caller: 'anyone' });
-    expect(lines).toEqual([]);
-  });
+test('the line of an operation is the same byte for byte, and has allowed fields alone', () => {
+  fc.assert(
+    fc.property(line, (fields) => {
+      const { log, lines } = startLog('info');
+      writeOperation(log, fields);
+      log.info(fields, 'operation');
+      const [ours, theirs] = lines.map((written) => written.replace(/(?<="time":")[^"]{24}(?=")/, ''));
+      expect(ours).toBe(theirs);
+      expect(ours).not.toMatch(/"(token|headers)":/);
+    }),
+    { numRuns: 500 },
+  );
 });
 
-describe('the limit of warnings for one cause', () => {
-  /** What `act` writes until the window has ended. */
-  function written(act: (log: Logger) => void, limit = new RepeatLimit()) {
-    const lines: string[] = [];
-    act(pino(loggerOptions(limit), { write: (line: string) => lines.push(line) }));
-    limit.flush();
-    return lines.map((line) => JSON.parse(line));
-  }
+test.each(['warn', 'error', 'silent'])('the line of an operation is not there at level %s', (level) => {
+  const { log, lines } = startLog(level);
+  writeOperation(log, { caller: 'anyone' });
+  expect(lines).toEqual([]);
+});
 
-  test('the limit of warnings for one cause is ten lines in each window, and one that counts the rest', () => {
-    const limit = new RepeatLimit();
-    const warn = (log: Logger) => {
-      // A caller can choose parts of other fields. They make no further causes, but the first lines show them.
-      for (const [account, count] of [
-        ['a', 1_000],
-        ['b', 10],
-        ['c', 11],
-      ] as const)
-        for (const at of times(count, String)) log.warn({ account, internal: at, requestId: at }, 'a line');
-    };
-    const ten = (account: string) =>
-      times(10, (at) => expect.objectContaining({ account, internal: `${at}`, requestId: `${at}`, msg: 'a line' }));
-    const { time, level } = { time: expect.any(String), level: 'warn' };
-    for (const _window of [1, 2])
-      expect(written(warn, limit)).toEqual([
-        ...[...ten('a'), ...ten('b'), ...ten('c')],
-        { level, time, account: 'a', leftOut: 990, msg: 'a line' },
-        { level, time, account: 'c', leftOut: 1, msg: 'a line' },
-      ]);
-  });
+/** What `act` writes until the window has ended. */
+function written(act: (log: Logger) => void, limit = new RepeatLimit()) {
+  const lines: string[] = [];
+  act(pino(loggerOptions(limit), { write: (line: string) => lines.push(line) }));
+  limit.flush();
+  return lines.map((line) => JSON.parse(line));
+}
 
-  test('the limit of warnings for one cause hides no failure of another field', () => {
-    const lines = written((log) => {
-      for (const internal of times(50, String)) log.warn({ internal, field: 'deviceFingerprint' }, 'a line');
-      log.warn({ internal: 'of a captcha', field: 'validateCaptcha' }, 'a line');
-    });
-    expect(lines).toContainEqual(expect.objectContaining({ internal: 'of a captcha' }));
-    expect(lines.at(-1)).toMatchObject({ field: 'deviceFingerprint', leftOut: 40 });
-  });
+test('the limit of warnings for one cause is ten lines in each window, and one that counts the rest', () => {
+  const limit = new RepeatLimit();
+  const warn = (log: Logger) => {
+    // A caller can choose parts of other fields. They make no further causes, but the first lines show them.
+    for (const [account, count] of [
+      ['a', 1_000],
+      ['b', 10],
+      ['c', 11],
+    ] as const)
+      for (const at of times(count, String)) log.warn({ account, internal: at, requestId: at }, 'a line');
+  };
+  const ten = (account: string) =>
+    times(10, (at) => expect.objectContaining({ account, internal: `${at}`, requestId: `${at}`, msg: 'a line' }));
+  const { time, level } = { time: expect.any(String), level: 'warn' };
+  for (const _window of [1, 2])
+    expect(written(warn, limit)).toEqual([
+      ...[...ten('a'), ...ten('b'), ...ten('c')],
+      { level, time, account: 'a', leftOut: 990, msg: 'a line' },
+      { level, time, account: 'c', leftOut: 1, msg: 'a line' },
+    ]);
+});
 
-  test('the limit of warnings for one cause leaves out no error, however many lines there are', () => {
-    const lines = written((log) => {
-      for (const internal of times(250, String)) log.warn({ internal }, 'a line');
-      for (const internal of times(50, String)) log.error({ internal }, 'a line');
-    });
-    expect(lines.filter(({ level }) => level === 'error')).toHaveLength(50);
+test('the limit of warnings for one cause hides no failure of another field', () => {
+  const lines = written((log) => {
+    for (const internal of times(50, String)) log.warn({ internal, field: 'deviceFingerprint' }, 'a line');
+    log.warn({ internal: 'of a captcha', field: 'validateCaptcha' }, 'a line');
   });
+  expect(lines).toContainEqual(expect.objectContaining({ internal: 'of a captcha' }));
+  expect(lines.at(-1)).toMatchObject({ field: 'deviceFingerprint', leftOut: 40 });
+});
+
+test('the limit of warnings for one cause leaves out no error, however many lines there are', () => {
+  const lines = written((log) => {
+    for (const internal of times(250, String)) log.warn({ internal }, 'a line');
+    for (const internal of times(50, String)) log.error({ internal }, 'a line');
+  });
+  expect(lines.filter(({ level }) => level === 'error')).toHaveLength(50);
 });

@@ -1,12 +1,13 @@
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { FAIL } from '../faults/documented.ts';
 import { DEFAULTS, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, reset, startHostile } from '../support/hostile.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { readMetrics } from './exposition.ts';
 import { linesOf, send, warningsOf } from './support.ts';
 
@@ -40,11 +41,8 @@ function liveConfig(url: string): Config {
 async function start() {
   const now = { behave: answersProbes };
   const behave: Behaviour = (exchange) => now.behave(exchange);
-  const upstream = await startHostile(behave, { probe: behave });
-  onTestFinished(upstream.stop);
-  const { url } = upstream;
-  const app = await startInLiveMode(url, liveConfig(url));
-  onTestFinished(app.stop);
+  const { url } = await untilEnd(startHostile(behave, { probe: behave }));
+  const app = await untilEnd(startInLiveMode(url, liveConfig(url)));
   return { app, url, become: (next: Behaviour) => Object.assign(now, { behave: next }) };
 }
 
@@ -109,12 +107,10 @@ test('a refused account keeps the process from becoming ready, with a line that 
   let ofCaptcha = limited;
   const probe: Behaviour = (exchange) =>
     (exchange.request.includes('captcha_output') ? ofCaptcha : answersProbes)(exchange);
-  const upstream = await startHostile(probe, { probe });
-  onTestFinished(upstream.stop);
+  const upstream = await untilEnd(startHostile(probe, { probe }));
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
-  const started = await createApp(liveConfig(upstream.url), log, { maxDelayMs: PATIENT });
-  onTestFinished(started.stop);
+  const started = await untilEnd(createApp(liveConfig(upstream.url), log, { maxDelayMs: PATIENT }));
   const app = { ...started, logged: () => lines.join('') };
   const probes = async (result: string) =>
     (await readMetrics(app)).value('device_trust_upstream_probes_total', { service: 'captcha', result });
@@ -135,12 +131,4 @@ test('a refused account keeps the process from becoming ready, with a line that 
   ofCaptcha = answersProbes;
   await verify(app);
   await expect.poll(() => linesAbout(app, OF_CAPTCHA).at(-1)).toMatchObject({ level: 'info', health: 'well' });
-});
-
-test('there is no series of an account that only a caller names', async () => {
-  const { app } = await start();
-  await send(app, { query: FINGERPRINT_QUERY, variables: { token: 't', publicKey: 'pk_of_a_stranger' } });
-  const ofAStranger = { ...CAPTCHA_INPUT, captchaId: 'e'.repeat(32) };
-  await send(app, { query: CAPTCHA_MUTATION, variables: { input: ofAStranger } });
-  expect(Object.keys(await statesOf(app))).toEqual(OURS.map(({ account }) => account));
 });

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { untilEnd } from '../support/until-end.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** An exported span, from the JSON of OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). */
@@ -40,8 +40,7 @@ interface Receiver {
 
 /** Starts a receiver, and stops it after the test. */
 export async function startReceiver(): Promise<Receiver> {
-  const server = await startUpstream((_request, response) => sendJson(response, 200, { partialSuccess: {} }));
-  onTestFinished(server.stop);
+  const server = await untilEnd(startUpstream((_request, response) => sendJson(response, 200, { partialSuccess: {} })));
   const exports = (): Export['resourceSpans'] =>
     server.received.flatMap(({ method, url, headers, body }) => {
       const kind = `${method} ${url} ${headers['content-type']}`;

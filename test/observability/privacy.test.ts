@@ -5,6 +5,7 @@ import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, queryForTokens } from '../support/graphql.ts';
 import { json, request } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { startReceiver } from './otlp-receiver.ts';
 import { send } from './support.ts';
@@ -25,12 +26,13 @@ const CANARIES = {
   publicKey: 'pk_canary_unknown',
   captchaId: 'id_canary_unknown',
   header: 'hdr_canary_0042',
+  address: '203.0.113.199',
   secret: 'sk_canary_4b1d',
   captchaKey: 'key_canary_c06e',
   routerSecret: 'router_canary_of_16_or_more',
   logHashKey: 'hash_canary_of_16_or_more',
 };
-const { token, phone, email, lotNumber, captchaOutput, passToken, genTime, header } = CANARIES;
+const { token, phone, email, lotNumber, captchaOutput, passToken, genTime, header, address } = CANARIES;
 const EVERYTHING = Object.values(CANARIES).join(' ');
 
 /** What is no answer of the services. */
@@ -78,7 +80,7 @@ function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse)
   else ODD[Number(variant) - 6]?.(response, sent);
 }
 
-const metadata = { phoneNum: phone, email, additional: { [email]: phone } };
+const metadata = { phoneNum: phone, email, accountId: email, additional: { [email]: phone } };
 const input = (variant: number) => ({ lotNumber: `${lotNumber}-${variant}`, captchaOutput, passToken, genTime });
 const quoted = JSON.stringify(EVERYTHING);
 
@@ -88,9 +90,7 @@ const ANSWERED: readonly unknown[] = VARIANTS.flatMap((variant) => [
   { query: queryForTokens([`${token}-${variant}`]) },
   {
     query: ENTITIES_QUERY,
-    variables: {
-      representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${variant}`, [email]: phone }],
-    },
+    variables: { representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${variant}`, [email]: phone }] },
   },
   { query: CAPTCHA_MUTATION, variables: { input: input(variant) } },
 ]);
@@ -124,7 +124,8 @@ const HEADERS = {
   tracestate: `vendor=${header}`,
   referer: `https://shop.example/?${header}`,
   'user-agent': header,
-  'x-forwarded-for': header,
+  'x-forwarded-for': `${address}:80`,
+  'x-user-id': header,
   [header]: header,
   // Logs and traces use the values of these headers, if they have only allowed characters.
   'x-request-id': `${header} ${email}`,
@@ -132,6 +133,8 @@ const HEADERS = {
   'apollographql-client-version': `${token};${email}`,
   traceparent: `00-${header}`,
 };
+
+const [ipAddr, userAgent, accountId] = ['x-forwarded-for', 'user-agent', 'x-user-id'].map((header) => ({ header }));
 
 async function sendEverything(app: TestApp): Promise<void> {
   for (const body of ANSWERED) {
@@ -170,8 +173,7 @@ function expectNoCanary(text: string): void {
 // Every line that there is, without the lines of operations, and none.
 test.each(['trace', 'warn', 'silent'] as const)('level %s: no log, metric or trace has a token', async (logLevel) => {
   const receiver = await startReceiver();
-  const upstream = await startUpstream(echo);
-  onTestFinished(upstream.stop);
+  const upstream = await untilEnd(startUpstream(echo));
   const { routerSecret, logHashKey } = CANARIES;
   const app = await startInLiveMode(upstream.url, {
     fingerprintApplications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB' }],
@@ -179,6 +181,7 @@ test.each(['trace', 'warn', 'silent'] as const)('level %s: no log, metric or tra
     logLevel,
     logHashKey,
     routerSecrets: [routerSecret],
+    trustedHeaders: { subject: 'x-user-id', metadata: { ipAddr, userAgent, accountId } },
     otlpEndpoint: receiver.endpoint,
     otelTracesSamplerArg: 1,
   });
@@ -188,7 +191,8 @@ test.each(['trace', 'warn', 'silent'] as const)('level %s: no log, metric or tra
   await app.stop();
 
   // The values did reach the upstream, and log, metrics and traces are not empty.
-  expect(JSON.stringify(upstream.received)).toContain(token);
+  for (const value of [token, address, `account_id\\":\\"${header}`])
+    expect(JSON.stringify(upstream.received)).toContain(value);
   expect(receiver.spans().length).toBeGreaterThan(50);
   expect(metrics).toContain('unknown');
   const levels = ['info', 'warn'].filter((level) => app.logged().includes(`"level":"${level}"`));

@@ -1,8 +1,8 @@
-import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { type Behaviour, type Hostile, startHostile } from '../support/hostile.ts';
 import { json, request } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 
 /** A log line. */
 type Line = Readonly<Record<string, unknown>>;
@@ -26,11 +26,7 @@ export function warningsOf(app: Pick<TestApp, 'logged'>): Line[] {
 }
 
 /** Starts the app with its sandbox, and stops it after the test. */
-export async function startSandboxed(overrides: Partial<Config> = {}): Promise<TestApp> {
-  const app = await startInSandboxMode(overrides);
-  onTestFinished(app.stop);
-  return app;
-}
+export const startSandboxed = (overrides: Partial<Config> = {}) => untilEnd(startInSandboxMode(overrides));
 
 /** An app with one upstream for both services, and what stops both. */
 interface Started {
@@ -55,11 +51,7 @@ export async function runAgainst(
 }
 
 /** The same for one test, after which both are stopped. */
-export async function startAgainst(...how: Parameters<typeof runAgainst>): Promise<Started> {
-  const started = await runAgainst(...how);
-  onTestFinished(started.stop);
-  return started;
-}
+export const startAgainst = (...how: Parameters<typeof runAgainst>) => untilEnd(runAgainst(...how));
 
 /** Sends a GraphQL request with these headers, and reads the whole response. */
 export async function send(

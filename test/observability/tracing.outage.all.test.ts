@@ -1,22 +1,18 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
+import { SANDBOX } from '../process/environments.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { queryForTokens } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset, startHostile } from '../support/hostile.ts';
 import { MAIN, startProcess } from '../support/process.ts';
 import { json, request } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { readMetrics } from './exposition.ts';
 import { send, startSandboxed, warningsOf } from './support.ts';
 
 /** A receiver of traces that fails has no effect on responses, memory or the end of the process, and one line says that it fails. */
-
-async function startBroken(behave: Behaviour) {
-  const server = await startHostile(behave);
-  onTestFinished(server.stop);
-  return server;
-}
 
 const RECEIVERS: readonly (readonly [string, Behaviour | undefined])[] = [
   ['no process', undefined],
@@ -29,7 +25,7 @@ test('responses are as usual, one line names the side, and the app stops, whatev
   // Side by side, because each stop waits for the last export.
   await Promise.all(
     RECEIVERS.map(async ([who, behave]) => {
-      const receiver = behave && (await startBroken(behave));
+      const receiver = behave && (await untilEnd(startHostile(behave)));
       const otlpEndpoint = receiver?.url ?? 'http://127.0.0.1:9';
       const app = await startSandboxed({ otlpEndpoint, otelTracesSamplerArg: 1 });
       const ask = async () => {
@@ -51,16 +47,10 @@ test('responses are as usual, one line names the side, and the app stops, whatev
 });
 
 test('with a receiver that never responds, the process exits with 0 within 10 s', async () => {
-  const child = startProcess(MAIN, {
-    UPSTREAM_MODE: 'sandbox',
-    SHUTDOWN_GRACE_MS: '0',
-    PORT: '0',
-    ADMIN_PORT: '0',
-    SANDBOX_PORT: '0',
-    OTEL_EXPORTER_OTLP_ENDPOINT: (await startBroken(hang)).url,
-    OTEL_TRACES_SAMPLER_ARG: '1',
-  });
-  onTestFinished(child.stop);
+  const { url: OTEL_EXPORTER_OTLP_ENDPOINT } = await untilEnd(startHostile(hang));
+  const child = await untilEnd(
+    startProcess(MAIN, { ...SANDBOX, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '1' }),
+  );
   const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
   const body = JSON.stringify({ query: queryForTokens(['sandbox:web']) });
   for (let round = 0; round < 5; round += 1) await request(graphqlUrl, json(body));
@@ -71,11 +61,9 @@ test('with a receiver that never responds, the process exits with 0 within 10 s'
 });
 
 test('a receiver that never responds does not fill the memory', async () => {
-  const { url: otlpEndpoint } = await startBroken(hang);
-  const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
-  onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, { otlpEndpoint, otelTracesSamplerArg: 1 });
-  onTestFinished(app.stop);
+  const { url: otlpEndpoint } = await untilEnd(startHostile(hang));
+  const upstream = await untilEnd(startUpstream((_request, response) => sendJson(response, 200, ANDROID)));
+  const app = await untilEnd(startInLiveMode(upstream.url, { otlpEndpoint, otelTracesSamplerArg: 1 }));
   const ask = async (rounds: number) => {
     const tokens = Array.from({ length: 100 }, (_, index) => `token-${index}`);
     for (let round = 0; round < rounds; round += 1) await send(app, { query: queryForTokens(tokens) });

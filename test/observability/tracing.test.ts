@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { attributesOf, startReceiver } from './otlp-receiver.ts';
 import { operationsOf, send } from './support.ts';
@@ -35,8 +36,7 @@ async function start(overrides: Partial<Config> = {}) {
   });
   onTestFinished(upstream.stop);
   const options = { otlpEndpoint: receiver.endpoint, otelTracesSamplerArg: 1 };
-  const app = await startInLiveMode(upstream.url, { ...options, ...overrides });
-  onTestFinished(app.stop);
+  const app = await untilEnd(startInLiveMode(upstream.url, { ...options, ...overrides }));
   return { app, receiver, upstream };
 }
 
@@ -62,38 +62,29 @@ async function exportedOf(bodies: readonly object[], overrides: Partial<Config> 
 
 const traceIdOf = (app: TestApp) => operationsOf(app).at(-1)?.['traceId'];
 
-describe('an operation with a traceparent', () => {
-  test('an operation with a traceparent is a child span of the router, and each call is a child span of it, of which the upstream learns nothing', async () => {
-    const query = `query Both {
-      a: deviceFingerprint(token: "one") { __typename }
-      b: deviceFingerprint(token: "two", publicKey: "pk_sandbox_eu") { __typename }
-    }`;
-    const { app, upstream, servers, clients } = await exportedOf([{ query }], {}, SAMPLED);
-    expect(servers).toMatchObject([
-      { traceId: TRACE, parentSpanId: ROUTER, name: 'query deviceFingerprint', status: { code: UNSET } },
-    ]);
-    const [operation] = servers;
-    expect(clients.map(({ traceId, parentSpanId, name }) => [traceId, parentSpanId, name])).toEqual([
-      [TRACE, operation?.spanId, 'POST /api/v2/fp_query/{public_key}'],
-      [TRACE, operation?.spanId, 'POST /api/v2/fp_query/{public_key}'],
-    ]);
-    expect(clients.map(attributesOf)).toMatchObject([{ 'upstream.region': 'GLB' }, { 'upstream.region': 'EU' }]);
-    for (const { headers } of upstream.received) expect(headers).not.toHaveProperty('traceparent');
-    expect(traceIdOf(app)).toBe(TRACE);
-    // OpenTelemetry takes each start from the wall clock, in whole ms, so that two spans can disagree by one.
-    const millisecond = 1_000_000n;
-    for (const { startTimeUnixNano, endTimeUnixNano } of clients) {
-      expect(BigInt(startTimeUnixNano)).toBeGreaterThan(BigInt(operation?.startTimeUnixNano ?? 0) - millisecond);
-      expect(BigInt(endTimeUnixNano)).toBeLessThan(BigInt(operation?.endTimeUnixNano ?? 0) + millisecond);
-    }
-  });
-
-  test('an operation with a traceparent that is not sampled exports nothing', async () => {
-    const body = { query: queryForTokens(['one']) };
-    const { app, servers, clients } = await exportedOf([body], {}, traceparent('00'));
-    expect([servers, clients]).toEqual([[], []]);
-    expect(traceIdOf(app)).toBe(TRACE);
-  });
+test('an operation with a traceparent is a child span of the router, and each call is a child span of it, of which the upstream learns nothing', async () => {
+  const query = `query Both {
+    a: deviceFingerprint(token: "one") { __typename }
+    b: deviceFingerprint(token: "two", publicKey: "pk_sandbox_eu") { __typename }
+  }`;
+  const { app, upstream, servers, clients } = await exportedOf([{ query }], {}, SAMPLED);
+  expect(servers).toMatchObject([
+    { traceId: TRACE, parentSpanId: ROUTER, name: 'query deviceFingerprint', status: { code: UNSET } },
+  ]);
+  const [operation] = servers;
+  expect(clients.map(({ traceId, parentSpanId, name }) => [traceId, parentSpanId, name])).toEqual([
+    [TRACE, operation?.spanId, 'POST /api/v2/fp_query/{public_key}'],
+    [TRACE, operation?.spanId, 'POST /api/v2/fp_query/{public_key}'],
+  ]);
+  expect(clients.map(attributesOf)).toMatchObject([{ 'upstream.region': 'GLB' }, { 'upstream.region': 'EU' }]);
+  for (const { headers } of upstream.received) expect(headers).not.toHaveProperty('traceparent');
+  expect(traceIdOf(app)).toBe(TRACE);
+  // OpenTelemetry takes each start from the wall clock, in whole ms, so that two spans can disagree by one.
+  const millisecond = 1_000_000n;
+  for (const { startTimeUnixNano, endTimeUnixNano } of clients) {
+    expect(BigInt(startTimeUnixNano)).toBeGreaterThan(BigInt(operation?.startTimeUnixNano ?? 0) - millisecond);
+    expect(BigInt(endTimeUnixNano)).toBeLessThan(BigInt(operation?.endTimeUnixNano ?? 0) + millisecond);
+  }
 });
 
 test('a call to an address without a port has the one of its scheme', async () => {
@@ -128,64 +119,60 @@ test('an operation without a valid traceparent starts a trace of its own', async
   expect(started.receiver.bytes()).not.toContain('canary');
 });
 
-describe('an error', () => {
-  test.each([
-    ['503', 'UPSTREAM_UNAVAILABLE', { 'error.type': '503', 'http.response.status_code': 503 }],
-    ['401', 'UPSTREAM_REJECTED', { 'error.type': '401', 'http.response.status_code': 401 }],
-    ['200', 'UPSTREAM_PROTOCOL_ERROR', { 'error.type': 'UPSTREAM_PROTOCOL_ERROR', 'http.response.status_code': 200 }],
-    ['reset', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'UPSTREAM_UNAVAILABLE' }],
-  ])('an error is on the span of the operation, and on that of the call: %s', async (token, code, ofCall) => {
-    const { servers, clients } = await exportedOf([{ query: queryForTokens([token]) }], {}, SAMPLED);
-    expect(servers).toMatchObject([{ status: { code: ERROR } }]);
-    expect(servers.map(attributesOf)).toMatchObject([{ 'error.type': code }]);
-    expect(clients).toMatchObject([{ status: { code: ERROR } }]);
-    expect(clients.map(attributesOf)).toMatchObject([ofCall]);
-  });
-
-  test('an error of the caller is on the span, which did not fail, and a request that was refused has no span', async () => {
-    const bodies = [{ query: '{' }, { query: '{ a }' }, [], {}, { query: 4 }];
-    const { servers, clients } = await exportedOf(bodies, {}, SAMPLED);
-    const span = { parentSpanId: ROUTER, name: 'GraphQL Operation', status: { code: UNSET } };
-    expect(servers).toMatchObject([span, span]);
-    expect(servers.map(attributesOf)).toMatchObject([
-      { 'error.type': 'GRAPHQL_PARSE_FAILED', 'http.response.status_code': 400 },
-      { 'error.type': 'GRAPHQL_VALIDATION_FAILED', 'http.response.status_code': 400 },
-    ]);
-    expect(clients).toEqual([]);
-  });
-
-  test('a rejected token is an answer, so the span of its call has no error', async () => {
-    const { clients } = await exportedOf([{ query: queryForTokens(['400']) }], {}, SAMPLED);
-    expect(clients).toMatchObject([{ status: { code: UNSET } }]);
-    expect(clients.map(attributesOf)).toMatchObject([{ 'http.response.status_code': 400 }]);
-    expect(clients.map(attributesOf)).not.toMatchObject([{ 'error.type': expect.anything() }]);
-  });
+test.each([
+  ['503', 'UPSTREAM_UNAVAILABLE', { 'error.type': '503', 'http.response.status_code': 503 }],
+  ['401', 'UPSTREAM_REJECTED', { 'error.type': '401', 'http.response.status_code': 401 }],
+  ['200', 'UPSTREAM_PROTOCOL_ERROR', { 'error.type': 'UPSTREAM_PROTOCOL_ERROR', 'http.response.status_code': 200 }],
+  ['reset', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'UPSTREAM_UNAVAILABLE' }],
+])('an error is on the span of the operation, and on that of the call: %s', async (token, code, ofCall) => {
+  const { servers, clients } = await exportedOf([{ query: queryForTokens([token]) }], {}, SAMPLED);
+  expect(servers).toMatchObject([{ status: { code: ERROR } }]);
+  expect(servers.map(attributesOf)).toMatchObject([{ 'error.type': code }]);
+  expect(clients).toMatchObject([{ status: { code: ERROR } }]);
+  expect(clients.map(attributesOf)).toMatchObject([ofCall]);
 });
 
-describe('the span of an operation', () => {
-  test('the span of an operation has the attributes of an HTTP server and of GraphQL, and no others', async () => {
-    const { app, servers } = await exportedOf([{ query: `query Login ${queryForTokens(['one'])}` }]);
-    expect(servers.map(attributesOf)).toEqual([
-      {
-        'graphql.operation.type': 'query',
-        'graphql.operation.name': 'Login',
-        'http.request.method': 'POST',
-        'http.route': '/graphql',
-        'http.response.status_code': 200,
-        'network.protocol.version': '1.1',
-        'server.address': '127.0.0.1',
-        'server.port': Number(new URL(app.url).port),
-        'url.path': '/graphql',
-        'url.scheme': 'http',
-      },
-    ]);
-  });
+test('an error of the caller is on the span, which did not fail, and a request that was refused has no span', async () => {
+  const bodies = [{ query: '{' }, { query: '{ a }' }, [], {}, { query: 4 }];
+  const { servers, clients } = await exportedOf(bodies, {}, SAMPLED);
+  const span = { parentSpanId: ROUTER, name: 'GraphQL Operation', status: { code: UNSET } };
+  expect(servers).toMatchObject([span, span]);
+  expect(servers.map(attributesOf)).toMatchObject([
+    { 'error.type': 'GRAPHQL_PARSE_FAILED', 'http.response.status_code': 400 },
+    { 'error.type': 'GRAPHQL_VALIDATION_FAILED', 'http.response.status_code': 400 },
+  ]);
+  expect(clients).toEqual([]);
+});
 
-  test('the span of an operation has a name of the schema, however the client names the operation, however often it is sent', async () => {
-    const query = `query Chosen_by_a_client { __typename alias: deviceFingerprint(token: "one") { __typename } }`;
-    const { servers } = await exportedOf([{ query }, { query }, { query }, { query }]);
-    expect(servers.map(({ name }) => name)).toEqual(Array(4).fill('query deviceFingerprint'));
-  });
+test('a rejected token is an answer, so the span of its call has no error', async () => {
+  const { clients } = await exportedOf([{ query: queryForTokens(['400']) }], {}, SAMPLED);
+  expect(clients).toMatchObject([{ status: { code: UNSET } }]);
+  expect(clients.map(attributesOf)).toMatchObject([{ 'http.response.status_code': 400 }]);
+  expect(clients.map(attributesOf)).not.toMatchObject([{ 'error.type': expect.anything() }]);
+});
+
+test('the span of an operation has the attributes of an HTTP server and of GraphQL, and no others', async () => {
+  const { app, servers } = await exportedOf([{ query: `query Login ${queryForTokens(['one'])}` }]);
+  expect(servers.map(attributesOf)).toEqual([
+    {
+      'graphql.operation.type': 'query',
+      'graphql.operation.name': 'Login',
+      'http.request.method': 'POST',
+      'http.route': '/graphql',
+      'http.response.status_code': 200,
+      'network.protocol.version': '1.1',
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(app.url).port),
+      'url.path': '/graphql',
+      'url.scheme': 'http',
+    },
+  ]);
+});
+
+test('the span of an operation has a name of the schema, however the client names the operation, however often it is sent', async () => {
+  const query = `query Chosen_by_a_client { __typename alias: deviceFingerprint(token: "one") { __typename } }`;
+  const { servers } = await exportedOf([{ query }, { query }, { query }, { query }]);
+  expect(servers.map(({ name }) => name)).toEqual(Array(4).fill('query deviceFingerprint'));
 });
 
 test.each([
@@ -228,8 +215,9 @@ test.each([
   const [otelTracesSamplerArg, expected] = row;
   const started = await start({ otelTracesSamplerArg });
   for (const headers of [{}, traceparent('01', WITH), traceparent('00', WITHOUT)]) {
-    for (const _time of [1, 2]) await send(started.app, PING, headers);
+    for (const _time of [1, 2]) await send(started.app, { query: queryForTokens(['one']) }, headers);
   }
-  const { servers } = await exported(started);
-  expect(servers.map(({ traceId }) => kindOf(traceId))).toEqual(expected.flatMap((kind) => [kind, kind]));
+  const { servers, clients } = await exported(started);
+  for (const spans of [servers, clients])
+    expect(spans.map(({ traceId }) => kindOf(traceId))).toEqual(expected.flatMap((kind) => [kind, kind]));
 });

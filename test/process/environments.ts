@@ -1,5 +1,6 @@
 import type { TestContext } from 'vitest';
 import { MAIN, PATIENT, startProcess, type TestProcess } from '../support/process.ts';
+import { untilEnd } from '../support/until-end.ts';
 
 /** Environments in which a process starts, one for each mode. */
 
@@ -19,10 +20,7 @@ export const LIVE = {
 };
 
 /** What `preload.ts` is for, as variables. */
-export const preload = (PRELOAD: string) => ({
-  NODE_OPTIONS: '--import=./test/process/preload.ts',
-  PRELOAD,
-});
+export const preload = (PRELOAD: string) => ({ NODE_OPTIONS: '--import=./test/process/preload.ts', PRELOAD });
 
 /** Where a process says that GraphQL is: in the log of live mode, and in the greeting of the sandbox. */
 const IN_LOG = /"url":"([^"]+)"/;
@@ -32,9 +30,8 @@ const IN_GREETING = /Device trust is at (\S+),[\s\S]*validateCaptcha[^\n]*\n/;
 export type Context = Pick<TestContext, 'onTestFinished'>;
 
 /** Starts the server, waits until it says where it is, and makes sure that it is gone after the test. */
-export async function startServing({ onTestFinished }: Context, env: Readonly<Record<string, string>>, script = MAIN) {
-  const child: TestProcess = startProcess(script, env);
-  onTestFinished(child.stop);
+export async function startServing(context: Context, env: Readonly<Record<string, string>>, script = MAIN) {
+  const child: TestProcess = await untilEnd(startProcess(script, env), context);
   const [, graphqlUrl = ''] = await child.waitFor('UPSTREAM_MODE' in env ? IN_GREETING : IN_LOG);
   return { child, graphqlUrl, urlOf: (path: string) => new URL(path, graphqlUrl).href };
 }

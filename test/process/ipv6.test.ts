@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { hasIpv6 } from '../support/loopback.ts';
 import { startProcess } from '../support/process.ts';
 import { ask, request } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { LIVE, startServing } from './environments.ts';
 
 /** A network with IPv6 alone, and one with both. */
 
 test.runIf(hasIpv6)('with HOST=::1 the subgraph and the sandbox talk by IPv6 alone', async (context) => {
-  const sandbox = startProcess('src/start-sandbox.ts', { HOST: '::1', SANDBOX_PORT: '0' });
-  context.onTestFinished(sandbox.stop);
+  const sandbox = await untilEnd(startProcess('src/start-sandbox.ts', { HOST: '::1', SANDBOX_PORT: '0' }));
   const [, url = ''] = await sandbox.waitFor(/GLB: (http:\/\/\[::1\]:\d+)\n[\s\S]*EU: \S+\n/);
   const { graphqlUrl } = await startServing(context, {
     ...LIVE,

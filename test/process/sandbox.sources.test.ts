@@ -3,16 +3,26 @@ import { expect, test } from 'vitest';
 import { listen } from '../support/loopback.ts';
 import { ROOT, startCommand, startProcess } from '../support/process.ts';
 import { ask, request } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
+import type { Context } from './environments.ts';
 
 /** What runs from the sources alone: the sandbox as a program of its own (`npm run sandbox`), and `npm run dev`. */
 
 const SCRIPT = 'src/start-sandbox.ts';
 
-test.concurrent('the sandbox starts where HOST says, serves each region, and ends at a signal', async ({
-  onTestFinished,
-}) => {
-  const child = startProcess(SCRIPT, { HOST: '127.0.0.2', SANDBOX_PORT: '0' });
-  onTestFinished(child.stop);
+function startDev(words: readonly string[], PORT = '0') {
+  const env = { PATH: process.env['PATH'], PORT, ADMIN_PORT: '0', SANDBOX_PORT: '0' };
+  return startCommand(['npm', 'run', '--silent', 'dev', ...words], { cwd: ROOT, env });
+}
+
+async function takePort({ onTestFinished }: Context): Promise<number> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  return listen(server);
+}
+
+test.concurrent('the sandbox starts where HOST says, serves each region, and ends at a signal', async (context) => {
+  const child = await untilEnd(startProcess(SCRIPT, { HOST: '127.0.0.2', SANDBOX_PORT: '0' }), context);
   await child.waitFor(/EU: \S+\n/);
   const urls = [...child.stdout().matchAll(/^Sandbox of region (GLB|NA|EU): (http:\/\/127\.0\.0\.2:\d+)$/gm)];
   expect(urls.map(([, region]) => region)).toEqual(['GLB', 'NA', 'EU']);
@@ -21,13 +31,10 @@ test.concurrent('the sandbox starts where HOST says, serves each region, and end
   expect(child.stderr()).toBe('');
 });
 
-test.concurrent('what is wrong with its environment is a sentence, without a stack', async ({ onTestFinished }) => {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  const taken = await listen(server);
+test.concurrent('what is wrong with the environment of the sandbox is a sentence, without a stack', async (context) => {
+  const taken = await takePort(context);
   const stderrWith = async (env: Readonly<Record<string, string>>) => {
-    const child = startProcess(SCRIPT, env);
-    onTestFinished(child.stop);
+    const child = await untilEnd(startProcess(SCRIPT, env), context);
     expect([await child.ended, child.stdout()]).toEqual([1, '']);
     return child.stderr().trimEnd().split('\n');
   };
@@ -39,15 +46,9 @@ test.concurrent('what is wrong with its environment is a sentence, without a sta
   expect(ofName).toEqual(['SANDBOX_PROT: there is no such variable. Did you mean SANDBOX_PORT?']);
 });
 
-test('`npm run dev` on a port that is taken ends with 1 and a sentence that names its variable, and waits for no change', async ({
-  onTestFinished,
-}) => {
-  const server = createServer();
-  onTestFinished(() => void server.close());
-  const PORT = String(await listen(server));
-  const env = { PATH: process.env['PATH'], PORT, ADMIN_PORT: '0', SANDBOX_PORT: '0' };
-  const child = startCommand(['npm', 'run', '--silent', 'dev'], { cwd: ROOT, env });
-  onTestFinished(child.stop);
+test('`npm run dev` on a port that is taken ends with 1 and a sentence that names its variable, and waits for no change', async (context) => {
+  const PORT = `${await takePort(context)}`;
+  const child = await untilEnd(startDev([], PORT));
   expect([await child.ended, child.stdout()]).toEqual([1, '']);
   expect(child.stderr()).toContain(
     `The subgraph cannot listen:\n  PORT: expected a free port, but ${PORT} is taken.\n`,
@@ -57,10 +58,8 @@ test('`npm run dev` on a port that is taken ends with 1 and a sentence that name
 test.for<[string, string[], string[] | undefined]>([
   ['fingerprint', ['deviceFingerprint', 'signalCatalogue'], undefined],
   ['captcha', [], ['validateCaptcha']],
-])('`npm run dev -- %s` starts this service alone', async ([name, queries, mutations], context) => {
-  const env = { PATH: process.env['PATH'], PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0' };
-  const child = startCommand(['npm', 'run', '--silent', 'dev', '--', name], { cwd: ROOT, env });
-  context.onTestFinished(child.stop);
+])('`npm run dev -- %s` starts this service alone', async ([name, queries, mutations]) => {
+  const child = await untilEnd(startDev(['--', name]));
   const [, url = ''] = await child.waitFor(/Device trust is at (\S+),/);
   const { data } = await ask(url, '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }');
   const namesOf = (type: { fields: { name: string }[] } | null) =>

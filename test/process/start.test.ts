@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { COMPILED, MAIN, PATIENT, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
-import { ask, openConnection } from '../support/requests.ts';
+import { COMPILED, MAIN, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { LIVE, SANDBOX, startServing } from './environments.ts';
 
 /** How a process starts, from its environment to its greeting and its first requests, and what it writes if it refuses to. */
@@ -19,10 +20,9 @@ test.for<[string, Record<string, string>, string]>([
     'CAPTCHA_QUOTA: expected no value without the service captcha, but got one.',
   ],
   ['captchas', {}, 'arguments: expected names of services, which are fingerprint and captcha, but got "captchas".'],
-])('a start with the argument %s and the variables %j is refused', async ([name, variables, sentence], context) => {
+])('a start with the argument %s and the variables %j is refused', async ([name, variables, sentence]) => {
   const env = { ...COMPILED, ...SANDBOX, ...variables };
-  const child = startCommand([process.execPath, MAIN, name], { cwd: ROOT, env });
-  context.onTestFinished(child.stop);
+  const child = await untilEnd(startCommand([process.execPath, MAIN, name], { cwd: ROOT, env }));
   expect([await child.ended, child.stdout()]).toEqual([1, '']);
   expect(child.stderr()).toContain(sentence);
 });
@@ -34,8 +34,7 @@ test('a start names every mistake at once, those of the policy file among them, 
   await writeFile(RISK_POLICY_FILE, '{"rules":[{"id":"a","when":{"anyOf":["EMULATER"]},"then":"BLOCK"}]}');
   const FINGERPRINT_APPLICATIONS = `[{"publicKey":"pk_shop","secret":"${CANARY} ","region":"NA"}]`;
   const env = { ...LIVE, PORT: '70000', CAPTCHA_TIMEOUT_MS: '0', FINGERPRINT_APPLICATIONS, RISK_POLICY_FILE };
-  const child = startProcess(MAIN, env);
-  context.onTestFinished(child.stop);
+  const child = await untilEnd(startProcess(MAIN, env));
   expect([await child.ended, child.stdout()]).toEqual([1, '']);
   expect(child.stderr()).toMatch(
     /^Invalid configuration:\n( {2}[A-Z_]+: (rule "a": [\w.]+: |otherwise: )?expected .*, but got .*\.( Did you mean EMULATOR\?)?\n){6}$/,
@@ -90,21 +89,4 @@ test('sandbox mode says where it is and what to ask, and all of that works, twic
   expect(await child.end('SIGINT')).toBe(0);
   expect(child.stderr()).toBe('');
   await expect(fetch(graphqlUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-});
-
-test('a process without file descriptors refuses connections, and answers again once there are some', async (context) => {
-  const { PATH = '' } = process.env;
-  const env = { PATH, ...COMPILED, ...SANDBOX, ...PATIENT, ADMIN_PORT: '0' };
-  const child = startCommand(['bash', '-c', `ulimit -n 60; exec "${process.execPath}" ${MAIN}`], { cwd: ROOT, env });
-  context.onTestFinished(child.stop);
-  const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
-  const answers = async () =>
-    (await ask(graphqlUrl, '{ deviceFingerprint(token: "sandbox:ios") { __typename } }')).data;
-  await expect.poll(answers).toMatchObject({ deviceFingerprint: {} });
-  const held = Array.from({ length: 80 }, () => openConnection(graphqlUrl));
-  // The last ones find none left.
-  await Promise.race(held.map(({ closed }) => closed));
-  for (const { socket } of held) socket.destroy();
-  await expect.poll(() => answers().catch(() => undefined)).toMatchObject({ deviceFingerprint: {} });
-  expect(await child.end('SIGTERM')).toBe(0);
 });

@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createDnsCache } from '../../src/runtime/dns.ts';
 
 /** How long an answer of the dns is used, and what becomes of it while the dns fails. */
@@ -66,127 +66,114 @@ async function startKnown() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('a name', () => {
-  test('a name is looked up once for all who ask at the same time, and not at all for those who ask later', async () => {
-    const { name, dns, resolve, answer, outcomes, lookupCount } = startResolver();
-    expect(lookupCount()).toBe(0);
-    for (let time = 0; time < 100; time += 1) resolve();
-    expect([lookupCount(), outcomes]).toEqual([1, []]);
-    await answer(NEW);
-    expect(outcomes).toEqual(Array(100).fill(NEW));
-    resolve();
-    expect([lookupCount(), outcomes.length]).toEqual([1, 101]);
-    expect(dns.nameFor('upstream.example')).toBe(name);
-  });
-
-  test('a name whose look-up failed is looked up again when the next one asks', async () => {
-    const { resolve, answer, fail, outcomes, lookupCount } = startResolver();
-    resolve();
-    await fail('EAI_AGAIN');
-    resolve();
-    expect(lookupCount()).toBe(2);
-    await answer(OLD);
-    expect(outcomes).toEqual(['EAI_AGAIN', OLD]);
-  });
-
-  test('a failed look-up is told each time, whether it is the first one, and when one succeeds again', async () => {
-    const { resolve, answer, fail, told } = await startKnown();
-    expect(told).toEqual([]);
-    for (const code of ['EAI_AGAIN', 'ENOTFOUND']) {
-      vi.advanceTimersByTime(20 * SECOND);
-      resolve();
-      await fail(code);
-    }
-    vi.advanceTimersByTime(20 * SECOND);
-    resolve();
-    await answer(NEW);
-    expect(told).toEqual([
-      'upstream.example EAI_AGAIN true',
-      'upstream.example ENOTFOUND false',
-      'upstream.example recovered',
-    ]);
-  });
+test('a name is looked up once for all who ask at the same time, and not at all for those who ask later', async () => {
+  const { name, dns, resolve, answer, outcomes, lookupCount } = startResolver();
+  expect(lookupCount()).toBe(0);
+  for (let time = 0; time < 100; time += 1) resolve();
+  expect([lookupCount(), outcomes]).toEqual([1, []]);
+  await answer(NEW);
+  expect(outcomes).toEqual(Array(100).fill(NEW));
+  resolve();
+  expect([lookupCount(), outcomes.length]).toEqual([1, 101]);
+  expect(dns.nameFor('upstream.example')).toBe(name);
 });
 
-describe('an answer', () => {
-  test('an answer is refreshed in the background after 20 s, once somebody asks, and used meanwhile', async () => {
-    const { resolve, answer, outcomes, lookupCount } = await startKnown();
-    vi.advanceTimersByTime(19_999);
-    resolve();
-    expect(lookupCount()).toBe(1);
-    vi.advanceTimersByTime(1);
-    expect(lookupCount()).toBe(1);
-    resolve();
-    resolve();
-    expect(lookupCount()).toBe(2);
-    await answer(NEW);
-    resolve();
-    expect([outcomes, lookupCount()]).toEqual([[OLD, OLD, OLD, NEW], 2]);
-  });
+test('a name whose look-up failed is looked up again when the next one asks', async () => {
+  const { resolve, answer, fail, outcomes, lookupCount } = startResolver();
+  resolve();
+  await fail('EAI_AGAIN');
+  resolve();
+  expect(lookupCount()).toBe(2);
+  await answer(OLD);
+  expect(outcomes).toEqual(['EAI_AGAIN', OLD]);
+});
 
-  test.each(['EAI_AGAIN', 'ENOTFOUND'])(
-    'an answer is used for 5 minutes while each refresh fails with %s',
-    async (code) => {
-      const { resolve, answer, fail, outcomes, lookupCount } = await startKnown();
-      for (let second = 1; second < 5 * 60; second += 1) {
-        vi.advanceTimersByTime(SECOND);
-        resolve();
-        await fail(code);
-      }
-      expect(outcomes).toEqual(Array(5 * 60 - 1).fill(OLD));
-      // One refresh every 20 s.
-      expect(lookupCount()).toBe(15);
+test('a failed look-up is told each time, whether it is the first one, and when one succeeds again', async () => {
+  const { resolve, answer, fail, told } = await startKnown();
+  expect(told).toEqual([]);
+  for (const code of ['EAI_AGAIN', 'ENOTFOUND']) {
+    vi.advanceTimersByTime(20 * SECOND);
+    resolve();
+    await fail(code);
+  }
+  vi.advanceTimersByTime(20 * SECOND);
+  resolve();
+  await answer(NEW);
+  expect(told).toEqual([
+    'upstream.example EAI_AGAIN true',
+    'upstream.example ENOTFOUND false',
+    'upstream.example recovered',
+  ]);
+});
 
+test('an answer is refreshed in the background after 20 s, once somebody asks, and used meanwhile', async () => {
+  const { resolve, answer, outcomes, lookupCount } = await startKnown();
+  vi.advanceTimersByTime(19_999);
+  resolve();
+  expect(lookupCount()).toBe(1);
+  vi.advanceTimersByTime(1);
+  expect(lookupCount()).toBe(1);
+  resolve();
+  resolve();
+  expect(lookupCount()).toBe(2);
+  await answer(NEW);
+  resolve();
+  expect([outcomes, lookupCount()]).toEqual([[OLD, OLD, OLD, NEW], 2]);
+});
+
+test.each(['EAI_AGAIN', 'ENOTFOUND'])(
+  'an answer is used for 5 minutes while each refresh fails with %s',
+  async (code) => {
+    const { resolve, answer, fail, outcomes, lookupCount } = await startKnown();
+    for (let second = 1; second < 5 * 60; second += 1) {
       vi.advanceTimersByTime(SECOND);
       resolve();
       await fail(code);
-      expect(outcomes.at(-1)).toBe(code);
-      resolve();
-      await answer(NEW);
-      expect(outcomes.at(-1)).toEqual(NEW);
-    },
-  );
+    }
+    expect(outcomes).toEqual(Array(5 * 60 - 1).fill(OLD));
+    // One refresh every 20 s.
+    expect(lookupCount()).toBe(15);
 
-  test('an answer is used while a refresh hangs', async () => {
-    const { resolve, outcomes, lookupCount } = await startKnown();
-    vi.advanceTimersByTime(4 * MINUTE);
+    vi.advanceTimersByTime(SECOND);
     resolve();
+    await fail(code);
+    expect(outcomes.at(-1)).toBe(code);
     resolve();
-    expect([lookupCount(), outcomes]).toEqual([2, [OLD, OLD]]);
-  });
+    await answer(NEW);
+    expect(outcomes.at(-1)).toEqual(NEW);
+  },
+);
+
+test('an answer is used while a refresh hangs', async () => {
+  const { resolve, outcomes, lookupCount } = await startKnown();
+  vi.advanceTimersByTime(4 * MINUTE);
+  resolve();
+  resolve();
+  expect([lookupCount(), outcomes]).toEqual([2, [OLD, OLD]]);
 });
 
-describe('a look-up that hangs', () => {
-  test('a look-up that hangs fails after 1.5 s for all who wait, and at once for those who ask later, without a second look-up', async () => {
-    const { resolve, fail, outcomes, told, lookupCount } = startResolver();
-    resolve();
-    vi.advanceTimersByTime(1_000);
-    resolve();
-    await vi.advanceTimersByTimeAsync(499);
-    expect(outcomes).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(outcomes).toEqual(['ETIMEDOUT', 'ETIMEDOUT']);
-    resolve();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(outcomes).toEqual(['ETIMEDOUT', 'ETIMEDOUT', 'ETIMEDOUT']);
-    expect(lookupCount()).toBe(1);
-    await fail('EAI_AGAIN');
-    expect(told).toEqual(['upstream.example ETIMEDOUT true']);
-  });
-
-  test('a look-up that hangs is used when it is answered in the end', async () => {
-    const { resolve, answer, outcomes, lookupCount } = startResolver();
-    resolve();
-    await vi.advanceTimersByTimeAsync(30 * SECOND);
-    await answer(OLD);
-    resolve();
-    expect([outcomes, lookupCount()]).toEqual([['ETIMEDOUT', OLD], 1]);
-  });
+test('a look-up that hangs fails after 1.5 s for all who wait, and at once for those who ask later, without a second look-up', async () => {
+  const { resolve, fail, outcomes, told, lookupCount } = startResolver();
+  resolve();
+  vi.advanceTimersByTime(1_000);
+  resolve();
+  await vi.advanceTimersByTimeAsync(499);
+  expect(outcomes).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outcomes).toEqual(['ETIMEDOUT', 'ETIMEDOUT']);
+  resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(outcomes).toEqual(['ETIMEDOUT', 'ETIMEDOUT', 'ETIMEDOUT']);
+  expect(lookupCount()).toBe(1);
+  await fail('EAI_AGAIN');
+  expect(told).toEqual(['upstream.example ETIMEDOUT true']);
 });
 
-test('the system finds localhost in its file of hosts', async () => {
-  vi.useRealTimers();
-  const name = createDnsCache().nameFor('localhost');
-  await name.lookUp();
-  expect(name.addresses).toContainEqual({ address: '127.0.0.1', family: 4 });
+test('a look-up that hangs is used when it is answered in the end', async () => {
+  const { resolve, answer, outcomes, lookupCount } = startResolver();
+  resolve();
+  await vi.advanceTimersByTimeAsync(30 * SECOND);
+  await answer(OLD);
+  resolve();
+  expect([outcomes, lookupCount()]).toEqual([['ETIMEDOUT', OLD], 1]);
 });

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type EventLoopMonitor, startEventLoopMonitor } from '../../src/runtime/event-loop.ts';
 
 /** How late the event loop runs, and when that is too late. */
@@ -30,55 +30,51 @@ async function turn(times: number, ms: number): Promise<void> {
   await setImmediate();
 }
 
-describe('overload', () => {
-  test('overload is reported when two turns take too long, with a short one between them', async () => {
-    start();
-    const work = async () => {
-      await turn(1, LONG_MS);
-      await setTimeout(30);
-      await turn(1, LONG_MS);
-    };
-    // More than once, because on a busy machine a short pause becomes long.
-    await expect.poll(() => work().then(monitor.isOverloaded)).toBe(true);
-  });
-
-  test('overload is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
-    await expect
-      .poll(async () => {
-        start();
-        await turn(1, LONG_MS);
-        const afterOne = monitor.isOverloaded();
-        block(LONG_MS);
-        const duringNext = monitor.isOverloaded();
-        monitor.stop();
-        return { afterOne, duringNext };
-      })
-      .toEqual({ afterOne: false, duringNext: true });
-  });
-
-  test('overload is not reported while the event loop is idle, even with a limit below one tick', async () => {
-    start(8);
-    await expect
-      .poll(async () => {
-        const overloaded: boolean[] = [];
-        for (let look = 0; look < 12; look += 1) {
-          await setTimeout(10);
-          overloaded.push(monitor.isOverloaded());
-        }
-        return overloaded.includes(true);
-      })
-      .toBe(false);
-  });
+test('overload is reported when two turns take too long, with a short one between them', async () => {
+  start();
+  const work = async () => {
+    await turn(1, LONG_MS);
+    await setTimeout(30);
+    await turn(1, LONG_MS);
+  };
+  // More than once, because on a busy machine a short pause becomes long.
+  await expect.poll(() => work().then(monitor.isOverloaded)).toBe(true);
 });
 
-describe('the total lag', () => {
-  test('the total lag grows by what a turn takes beyond 20 ms, while it still goes on and after it', async () => {
-    start();
-    await setTimeout(50);
-    const before = monitor.totalLagMs();
-    block(300);
-    expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
-    await turn(2, 0);
-    expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
-  });
+test('overload is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
+  await expect
+    .poll(async () => {
+      start();
+      await turn(1, LONG_MS);
+      const afterOne = monitor.isOverloaded();
+      block(LONG_MS);
+      const duringNext = monitor.isOverloaded();
+      monitor.stop();
+      return { afterOne, duringNext };
+    })
+    .toEqual({ afterOne: false, duringNext: true });
+});
+
+test('overload is not reported while the event loop is idle, even with a limit below one tick', async () => {
+  start(8);
+  await expect
+    .poll(async () => {
+      const overloaded: boolean[] = [];
+      for (let look = 0; look < 12; look += 1) {
+        await setTimeout(10);
+        overloaded.push(monitor.isOverloaded());
+      }
+      return overloaded.includes(true);
+    })
+    .toBe(false);
+});
+
+test('the total lag grows by what a turn takes beyond 20 ms, while it still goes on and after it', async () => {
+  start();
+  await setTimeout(50);
+  const before = monitor.totalLagMs();
+  block(300);
+  expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
+  await turn(2, 0);
+  expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Config } from '../../src/settings/variables.ts';
@@ -8,6 +8,7 @@ import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/ap
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { ask, json, post, request } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { startWithoutUpstreams } from './support.ts';
 
 /** What a service gets over HTTP: attestations, and the keys that verify them. */
@@ -109,12 +110,9 @@ const attestation: NonNullable<Config['attestation']> = {
 };
 
 test('an audience in live mode without a configuration is NOT_CONFIGURED before anything is asked, and there are no keys', async () => {
-  const bare = await startWithoutUpstreams();
-  onTestFinished(bare.stop);
-  for (const input of [
-    { ...INPUT, ...NAMED },
-    { ...INPUT, audience: 'orders' },
-  ]) {
+  const bare = await untilEnd(startWithoutUpstreams());
+  for (const named of [NAMED, { audience: 'orders' }]) {
+    const input = { ...INPUT, ...named };
     const { data, errors } = await ask(bare.graphqlUrl, MUTATION, { input });
     expect(data).toEqual({ validateCaptcha: null });
     const message = expect.stringMatching(/ATTESTATION and ATTESTATION_KEYS/);
@@ -125,8 +123,7 @@ test('an audience in live mode without a configuration is NOT_CONFIGURED before 
 });
 
 test('sandbox mode attests what is configured with a key of its own', async () => {
-  const app = await startInSandboxMode({ attestation });
-  onTestFinished(app.stop);
+  const app = await untilEnd(startInSandboxMode({ attestation }));
   const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...NAMED };
   const { data } = await ask(app.graphqlUrl, MUTATION, { input });
   const { exp = 0, iat = 0 } = await verifyAttestation(data.validateCaptcha.attestation, await keysOf(app));

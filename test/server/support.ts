@@ -5,7 +5,7 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
+import { type HttpAnswer, post, postBytes, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
 
 /** Live mode with upstreams that nobody runs: port 9 is refused. */
@@ -14,8 +14,7 @@ export function startWithoutUpstreams(overrides: Partial<Config> = {}): Promise<
 }
 
 /** The bytes of an operation, which keeps its connection. */
-export const OPERATION =
-  'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{"query":"{ __typename }"}';
+export const OPERATION = postBytes('{"query":"{ __typename }"}');
 
 /** What a process answers to the probes of an orchestrator. */
 export function healthOf(url: string): Promise<[number, string][]> {
@@ -77,9 +76,7 @@ export async function callerAt(graphqlUrl: string, headers: Readonly<Record<stri
 
 /** Who this server thinks is asking with these lines of headers as they are written. The status, unless it is 200. */
 export async function callerOf(graphqlUrl: string, lines: readonly string[]) {
-  const head = ['POST /graphql HTTP/1.1', 'host: x', 'content-type: application/json', 'connection: close'];
-  const bytes = `${[...head, `content-length: ${CALLER_QUERY.length}`, ...lines].join('\r\n')}\r\n\r\n${CALLER_QUERY}`;
-  const answer = await sendBytes(graphqlUrl, bytes);
+  const answer = await sendBytes(graphqlUrl, postBytes(CALLER_QUERY, 'connection: close', ...lines));
   const [, body = ''] = answer.split('\r\n\r\n');
   return answer.startsWith('HTTP/1.1 200 ') ? JSON.parse(JSON.parse(body).data.caller) : answer.slice(9, 12);
 }

@@ -90,34 +90,32 @@ test('captchas alone leave the keys of attestations to whoever configures them, 
   expect((await fetch(`${apps.fingerprint.url}/.well-known/jwks.json`)).status).toBe(404);
 });
 
-describe('each graph with the users and orders of the example', () => {
-  const [, ...neighbours] = readSubgraphs();
-  const withNeighbours = (names: readonly string[], change = (document: DocumentNode) => document) => [
-    { name: 'device-trust', url: 'http://x', typeDefs: documentOf(SLICES.filter(({ name }) => names.includes(name))) },
-    ...neighbours.map((one) => ({ ...one, typeDefs: change(one.typeDefs) })),
-  ];
-  type Services = ReturnType<typeof withNeighbours>;
-  const COMPOSERS: Record<string, (services: Services) => readonly { message: string }[]> = {
-    '@apollo/composition': (services) => apollo.composeServices(services).errors ?? [],
-    '@theguild/federation-composition': (services) => guild.composeServices(services).errors ?? [],
-  };
-  /** Leaves out the device types, and the fields that return them. */
-  const withoutDevices = (document: DocumentNode) => {
-    const isDevice = (name: string) => /^(DeviceFingerprint|DeviceJudgement|FingerprintDevice)$/.test(name);
-    return visit(document, {
-      ObjectTypeDefinition: ({ name }) => (isDevice(name.value) ? null : undefined),
-      FieldDefinition: ({ type }) => (type.kind === Kind.NAMED_TYPE && isDevice(type.name.value) ? null : undefined),
-    });
-  };
+const [, ...neighbours] = readSubgraphs();
+const withNeighbours = (names: readonly string[], change = (document: DocumentNode) => document) => [
+  { name: 'device-trust', url: 'http://x', typeDefs: documentOf(SLICES.filter(({ name }) => names.includes(name))) },
+  ...neighbours.map((one) => ({ ...one, typeDefs: change(one.typeDefs) })),
+];
+type Services = ReturnType<typeof withNeighbours>;
+const COMPOSERS: Record<string, (services: Services) => readonly { message: string }[]> = {
+  '@apollo/composition': (services) => apollo.composeServices(services).errors ?? [],
+  '@theguild/federation-composition': (services) => guild.composeServices(services).errors ?? [],
+};
+/** Leaves out the device types, and the fields that return them. */
+const withoutDevices = (document: DocumentNode) => {
+  const isDevice = (name: string) => /^(DeviceFingerprint|DeviceJudgement|FingerprintDevice)$/.test(name);
+  return visit(document, {
+    ObjectTypeDefinition: ({ name }) => (isDevice(name.value) ? null : undefined),
+    FieldDefinition: ({ type }) => (type.kind === Kind.NAMED_TYPE && isDevice(type.name.value) ? null : undefined),
+  });
+};
 
-  test.each(Object.entries(COMPOSERS))(
-    'a graph of one service composes with the users and orders of the example: %s',
-    (_name, complaintsOf) => {
-      expect(complaintsOf(withNeighbours(['fingerprint', 'captcha']))).toEqual([]);
-      expect(complaintsOf(withNeighbours(['fingerprint']))).toEqual([]);
-      // What refers to a device needs the service that knows it.
-      expect(complaintsOf(withNeighbours(['captcha']))[0]?.message).toContain('"DeviceFingerprint"');
-      expect(complaintsOf(withNeighbours(['captcha'], withoutDevices))).toEqual([]);
-    },
-  );
-});
+test.each(Object.entries(COMPOSERS))(
+  'a graph of one service composes with the users and orders of the example: %s',
+  (_name, complaintsOf) => {
+    expect(complaintsOf(withNeighbours(['fingerprint', 'captcha']))).toEqual([]);
+    expect(complaintsOf(withNeighbours(['fingerprint']))).toEqual([]);
+    // What refers to a device needs the service that knows it.
+    expect(complaintsOf(withNeighbours(['captcha']))[0]?.message).toContain('"DeviceFingerprint"');
+    expect(complaintsOf(withNeighbours(['captcha'], withoutDevices))).toEqual([]);
+  },
+);

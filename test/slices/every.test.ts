@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { schemaOf } from '../../src/graphql/schema.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { SLICES } from '../../src/slices.ts';
 import { ALERTS } from '../deploy/monitoring.ts';
-import { readMetrics } from '../observability/exposition.ts';
-import { startInLiveMode } from '../support/app.ts';
 import { ROOT } from '../support/process.ts';
 
 /** The steps of adding an upstream that no other test asks for. */
@@ -22,27 +19,6 @@ const FIELDS = [schema.getQueryType(), schema.getMutationType()]
 describe.each(SLICES)('the slice $name', ({ name, accounts }) => {
   test('a slice has accounts that the sandbox refuses, and that may come from a file', () => {
     expect(VARIABLES[accounts]).toMatchObject({ live: true, secret: true });
-  });
-
-  test('a slice has two accounts in the sandbox', async () => {
-    const sandbox = await startSandbox({ port: 0 });
-    onTestFinished(sandbox.stop);
-    const app = await startInLiveMode(sandbox.urls, sandbox.settingsFor({ attestation: undefined }));
-    onTestFinished(app.stop);
-    /** Of each account: has it worked? */
-    const worked = async () => {
-      const { samples } = await readMetrics(app);
-      const ours = samples.filter((sample) => sample.name.endsWith('_has_worked') && sample.labels['service'] === name);
-      return ours.map(({ value }) => value);
-    };
-    await expect.poll(async () => (await worked()).filter((value) => value === 1).length).toBeGreaterThan(1);
-  });
-
-  test('a slice can be slow and down in the sandbox', async () => {
-    const sandbox = await startSandbox({ port: 0 });
-    onTestFinished(sandbox.stop);
-    const body = new URLSearchParams({ service: name });
-    expect((await fetch(`${sandbox.urls.GLB}/sandbox/faults`, { method: 'POST', body })).status).toBe(200);
   });
 
   test('a slice gets its accounts from a file in Kubernetes and on a VM', () => {

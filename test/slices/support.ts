@@ -1,11 +1,11 @@
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import { parseConfig } from '../../src/settings/variables.ts';
 import { SLICES } from '../../src/slices.ts';
 import { PATIENT } from '../support/app.ts';
 import { ask } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { scoreSlice } from './score.ts';
 
@@ -14,22 +14,22 @@ import { scoreSlice } from './score.ts';
 type Texts = Readonly<Record<string, string>>;
 
 const ALL = [...SLICES, scoreSlice];
-export const SECRET = 'the-secret-of-the-score';
+const SECRET = 'the-secret-of-the-score';
 const isProbe = ({ body }: ReceivedRequest) => body === '{"person":""}';
 
-/** A score service that accepts one secret, and answers with this status. */
-export async function startService(status = 200) {
-  const upstream = await startUpstream((request, response) => {
-    if (status !== 200) return sendJson(response, status, {});
-    if (request.headers.authorization !== `Bearer ${SECRET}`) return sendJson(response, 401, {});
-    sendJson(response, isProbe(request) ? 400 : 200, { score: request.body.includes('mallory') ? 0.95 : 0.25 });
-  });
-  onTestFinished(upstream.stop);
+/** A score service that accepts one secret. */
+export async function startService() {
+  const upstream = await untilEnd(
+    startUpstream((request, response) => {
+      if (request.headers.authorization !== `Bearer ${SECRET}`) return sendJson(response, 401, {});
+      sendJson(response, isProbe(request) ? 400 : 200, { score: request.body.includes('mallory') ? 0.95 : 0.25 });
+    }),
+  );
   return { ...upstream, calls: () => upstream.received.filter((request) => !isProbe(request)) };
 }
 
-export const envOf = (url: string, { secret = SECRET, ...more }: Texts = {}): Texts => ({
-  SCORE_ACCOUNTS: JSON.stringify([{ id: 'shop', secret }]),
+export const envOf = (url: string, more: Texts = {}): Texts => ({
+  SCORE_ACCOUNTS: JSON.stringify([{ id: 'shop', secret: SECRET }]),
   SCORE_URL: url,
   ALLOW_DIRECT_ACCESS: 'true',
   PORT: '0',
@@ -44,8 +44,7 @@ export async function start(env: Texts) {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
   const config = parse(env);
-  const app = await createApp(config, log, { slices: ALL, maxDelayMs: PATIENT });
-  onTestFinished(app.stop);
+  const app = await untilEnd(createApp(config, log, { slices: ALL, maxDelayMs: PATIENT }));
   const scoreOf = (person: string) =>
     ask(app.graphqlUrl, 'query ($person: ID!) { score(person: $person) }', { person });
   const codesOf = async () => (await scoreOf('ada')).errors?.map(({ extensions }) => extensions.code);

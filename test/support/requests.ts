@@ -89,6 +89,12 @@ export interface Connection {
   readonly closed: Promise<string>;
 }
 
+/** The bytes of a POST of this JSON to `/graphql`, with further lines of headers as they are written. */
+export function postBytes(body: string, ...lines: readonly string[]): string {
+  const head = ['POST /graphql HTTP/1.1', 'host: x', 'content-type: application/json', ...lines];
+  return `${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body, 'latin1')}\r\n\r\n${body}`;
+}
+
 /** Opens a bare connection to the server at this address, and sends these bytes if there are any. */
 export function openConnection(url: string, bytes = ''): Connection {
   const { hostname, port } = new URL(url);

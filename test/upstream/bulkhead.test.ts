@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Bulkhead } from '../../src/upstream/bulkhead.ts';
 
@@ -6,12 +5,12 @@ import { Bulkhead } from '../../src/upstream/bulkhead.ts';
 
 /** A call that is under way until the test ends it. */
 function callOf(begun: string[], name: string) {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const { promise, resolve } = Promise.withResolvers<string>();
   const call = () => {
     begun.push(name);
     return promise;
   };
-  return { call, end: () => resolve(name), fail: () => reject(new Error(name)) };
+  return { call, end: () => resolve(name) };
 }
 
 type MakeCall = ReturnType<typeof callOf>['call'];
@@ -32,30 +31,6 @@ function run(bulkhead: Bulkhead, caller: string, call: MakeCall, isQueued: boole
   return ended;
 }
 
-test('calls begin at once up to the limit, then in the order in which they came', async () => {
-  const bulkhead = new Bulkhead(2, 2);
-  const begun: string[] = [];
-  const a = callOf(begun, 'a');
-  const b = callOf(begun, 'b');
-  const c = callOf(begun, 'c');
-  const d = callOf(begun, 'd');
-  const ended = [run(bulkhead, 'router', a.call, false), run(bulkhead, 'router', b.call, false)];
-  expect(begun).toEqual(['a', 'b']);
-  ended.push(run(bulkhead, 'router', c.call, true), run(bulkhead, 'router', d.call, true));
-  expect([bulkhead.inFlight, bulkhead.queued]).toEqual([2, 2]);
-  await expect(run(bulkhead, 'router', a.call, true)).rejects.toMatchObject({ code: 'OVERLOADED' });
-
-  // A call that fails is replaced as well.
-  b.fail();
-  await expect(ended[1]).rejects.toThrow('b');
-  await nextTurn();
-  expect(begun).toEqual(['a', 'b', 'c']);
-  for (const { end } of [a, c, d]) end();
-  expect(await Promise.all([ended[0], ended[2], ended[3]])).toEqual(['a', 'c', 'd']);
-  expect(begun).toEqual(['a', 'b', 'c', 'd']);
-  expect([bulkhead.inFlight, bulkhead.queued]).toEqual([0, 0]);
-});
-
 test('a new call never begins before one that waits', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];
@@ -74,28 +49,35 @@ test('a new call never begins before one that waits', async () => {
   expect(begun).toEqual(['first', 'waiting', 'late']);
 });
 
-test('callers take turns, and a full queue drops the newest call of the busiest caller', async () => {
-  const bulkhead = new Bulkhead(1, 4);
+const ORDERS = ['orders', 'orders', 'orders', 'orders'];
+test.each([
+  // r3 would give the router more than the service has.
+  [
+    'a full queue drops the newest call of the busiest one',
+    4,
+    ['first', 's1', 's2', 's3', 's4', 'r1', 'r2', 'r3'],
+    [...ORDERS, 'orders', 'router', 'router', 'router'],
+    ['first', 's1', 'r1', 's2', 'r2'],
+    [3, 4, 7],
+  ],
+  [
+    'each of three has every third turn, whatever the number of its calls',
+    10,
+    ['first', 's1', 's2', 's3', 'r1', 'r2', 'm1'],
+    [...ORDERS, 'router', 'router', 'accounts'],
+    ['first', 's1', 'r1', 'm1', 's2', 'r2', 's3'],
+    [],
+  ],
+])('callers take turns: %s', async (_what, maxQueue, names, callers, expected, refused) => {
+  const bulkhead = new Bulkhead(1, maxQueue);
   const begun: string[] = [];
-  const calls = ['first', 's1', 's2', 's3', 's4', 'r1', 'r2', 'r3'].map((name) => callOf(begun, name));
-  const ended = calls.map(({ call }, i) => submit(bulkhead, i < 5 ? 'orders' : 'router', call).ended);
+  const calls = names.map((name) => callOf(begun, name));
+  const ended = calls.map(({ call }, at) => submit(bulkhead, callers[at] ?? '', call).ended);
   for (const { end } of calls) end();
   const outcomes = await Promise.allSettled(ended);
-  // r3 would give the router more than the service has.
-  expect(begun).toEqual(['first', 's1', 'r1', 's2', 'r2']);
-  const refused = outcomes.flatMap((one, at) => (one.status === 'rejected' ? [[at, one.reason.code]] : []));
-  expect(refused).toEqual([3, 4, 7].map((at) => [at, 'OVERLOADED']));
-});
-
-test('each of three callers has every third turn, whatever the number of its calls', async () => {
-  const bulkhead = new Bulkhead(1, 10);
-  const begun: string[] = [];
-  const calls = ['first', 's1', 's2', 's3', 'r1', 'r2', 'm1'].map((name) => callOf(begun, name));
-  const callers = ['orders', 'orders', 'orders', 'orders', 'router', 'router', 'accounts'];
-  const ended = calls.map(({ call }, i) => submit(bulkhead, callers[i] ?? '', call).ended);
-  for (const { end } of calls) end();
-  await Promise.all(ended);
-  expect(begun).toEqual(['first', 's1', 'r1', 'm1', 's2', 'r2', 's3']);
+  expect(begun).toEqual(expected);
+  const failed = outcomes.flatMap((one, at) => (one.status === 'rejected' ? [[at, one.reason.code]] : []));
+  expect(failed).toEqual(refused.map((at) => [at, 'OVERLOADED']));
 });
 
 test('a call that is cancelled while it waits leaves the queue at once, and its place to another one', async () => {

@@ -1,19 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { startHostile } from '../support/hostile.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { asIs, createContext, createTestClient, down, probeOf, requestTo, type TestOptions } from './support.ts';
 
 /** The client of one upstream service: how a call that nobody waits for any more ends, what is late, and its accounts. */
 
 /** An upstream that answers with this status; without one it never answers. */
-async function start(status: number | undefined) {
-  const upstream = await startUpstream((_received, response) => {
-    if (status !== undefined) sendJson(response, status, {});
-  });
-  onTestFinished(upstream.stop);
-  return upstream;
-}
+const start = (status?: number) =>
+  untilEnd(startUpstream((_received, response) => (status ? sendJson(response, status, {}) : undefined)));
 
 /** A client, with the calls that it has reported. */
 function startClient(options: Omit<TestOptions, 'metrics'> = {}) {
@@ -31,7 +27,7 @@ describe('a call is reported once, with its span', () => {
   }
 
   test('a cancellation ends every call of the operation, and each is reported once with its span', async () => {
-    const upstream = await start(undefined);
+    const upstream = await start();
     const { client, reports } = startClient();
     const { context, spans } = createTracedContext();
     const outcomes = Promise.allSettled([1, 2].map(() => client.call(requestTo(upstream.url, context), asIs)));
@@ -54,8 +50,7 @@ describe('a call is reported once, with its span', () => {
 });
 
 test('a full queue takes no trial call in an outage: whoever asks hears of the outage', async () => {
-  const [upstream, failing] = [await start(undefined), await startHostile(down, { probe: down })];
-  onTestFinished(failing.stop);
+  const [upstream, failing] = [await start(), await untilEnd(startHostile(down, { probe: down }))];
   const { client } = startClient({ upstreamMaxInFlight: 1, probes: [probeOf(failing.url)] });
   const [early, late] = [createContext(), createContext()];
   const underWay = Promise.allSettled([1, 2].map(() => client.call(requestTo(upstream.url, early), asIs)));
@@ -69,7 +64,7 @@ test('a full queue takes no trial call in an outage: whoever asks hears of the o
 });
 
 test('a call that is late is OVERLOADED if the event loop lagged for more than a quarter of the deadline, and only then', async () => {
-  const upstream = await start(undefined);
+  const upstream = await start();
   // A part of the time that really goes by, because a busy machine makes each call later than its deadline.
   const codeWith = (lagAfter: (ms: number) => number, timeoutMs = 1_200) => {
     const startedAt = performance.now();
@@ -87,7 +82,7 @@ test('a call that is late is OVERLOADED if the event loop lagged for more than a
 test('a confirmed outage of an account ends its calls in the queue and the later ones but one a second, and no call of others', async () => {
   const failing = await start(503);
   const working = await start(200);
-  const upstream = await start(undefined);
+  const upstream = await start();
   const probes = [probeOf(failing.url), probeOf(working.url, 'b')];
   const { client } = startClient({ probes, upstreamMaxInFlight: 3 });
   const first = createContext();
@@ -112,7 +107,7 @@ test('a confirmed outage of an account ends its calls in the queue and the later
 
 test('a half-open call that a limit of ours stops gives its turn to the next one', async () => {
   const failing = await start(503);
-  const upstream = await start(undefined);
+  const upstream = await start();
   const { client } = startClient({ probes: [probeOf(failing.url)], upstreamMaxInFlight: 1, timeoutMs: 400 });
   const post = (account: string) => client.call(requestTo(upstream.url, createContext(), account), asIs);
   client.health.accounts.get('a')?.startProbes();

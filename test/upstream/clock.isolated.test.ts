@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createServiceHealth } from '../../src/upstream/health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { accountStarter, down, inTurn, probeOf, serviceOptions, well } from './support.ts';
 
 /** The intervals of probes, with short waits in the place of the long ones. */
@@ -26,26 +27,20 @@ async function start(...behaviours: readonly Behaviour[]) {
   return account;
 }
 
-test('a probe in an outage follows each second, and its first answer ends the outage', async () => {
+test.each([
+  ['in an outage follows each second', [down, down, down, down, well], 'outage: HTTP status 503', 1_000],
+  ['to an account that is refused follows after 10 s', [answer(403, ''), well], 'refused: HTTP status 403', 10_000],
+])('a probe %s, and its first answer ends that', async (_when, behaviours, change, ms) => {
   const waits = shortenWaits();
-  const { changes, health, stateIs } = await start(down, down, down, down, well);
+  const { changes, health, stateIs } = await start(...behaviours);
   await expect.poll(stateIs).toBe('well');
-  expect(changes).toEqual(['outage: HTTP status 503', 'well']);
-  expect(new Set(waits)).toEqual(new Set([1_000]));
+  expect(changes).toEqual([change, 'well']);
+  expect(new Set(waits)).toEqual(new Set([ms]));
   expect(health.admit()).toBe(false);
 });
 
-test('an account that is refused is asked again after 10 s', async () => {
-  const waits = shortenWaits();
-  const { changes, stateIs } = await start(answer(403, ''), well);
-  await expect.poll(stateIs).toBe('well');
-  expect(changes).toEqual(['refused: HTTP status 403', 'well']);
-  expect(new Set(waits)).toEqual(new Set([10_000]));
-});
-
 test('a service that does not answer keeps the process from becoming ready for 15 s', async () => {
-  const upstream = await startHostile(hang);
-  onTestFinished(upstream.stop);
+  const upstream = await untilEnd(startHostile(hang));
   const { setTimeout: usual } = globalThis;
   const waits: number[] = [];
   vi.spyOn(globalThis, 'setTimeout').mockImplementation((act, ms = 0, ...values) => {

@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { retryAfterMs } from '../../src/upstream/transport.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { type Answer, answerAsDocumented, sendJson, startUpstream } from '../support/upstream.ts';
+import { untilEnd } from '../support/until-end.ts';
+import { type Answer, answerAsDocumented, startUpstream } from '../support/upstream.ts';
+import { answerWell } from './support.ts';
 
 /** What follows when a service answers 429: it gets one call a second for that account until the pause is over, or a probe is answered. */
 
@@ -22,16 +23,13 @@ async function start(headers: Readonly<Record<string, string | string[]>>) {
   let isLimited = true;
   let areProbesLimited = true;
   const limit = (response: ServerResponse) => void response.writeHead(429, headers).end('too many requests');
-  const upstream = await startUpstream(
-    ({ url }, response) => {
-      if (isLimited) limit(response);
-      else sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID);
-    },
-    (probe, response) => (areProbesLimited ? limit(response) : answerAsDocumented(probe, response)),
+  const upstream = await untilEnd(
+    startUpstream(
+      (request, response) => (isLimited ? limit(response) : answerWell(request, response)),
+      (probe, response) => (areProbesLimited ? limit(response) : answerAsDocumented(probe, response)),
+    ),
   );
-  onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, UNCHECKED);
-  onTestFinished(app.stop);
+  const app = await untilEnd(startInLiveMode(upstream.url, UNCHECKED));
   return {
     app,
     recover: () => {
@@ -98,10 +96,8 @@ test('a 429 without Retry-After pauses the account for a second', async () => {
 test('calls that waited in the queue when the 429 came are not sent either', async () => {
   const limit: Answer = (_request, response) =>
     void setTimeout(() => response.writeHead(429, { 'retry-after': '30' }).end(), 50);
-  const upstream = await startUpstream(limit, limit);
-  onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, { ...UNCHECKED, upstreamMaxInFlight: 3 });
-  onTestFinished(app.stop);
+  const upstream = await untilEnd(startUpstream(limit, limit));
+  const app = await untilEnd(startInLiveMode(upstream.url, { ...UNCHECKED, upstreamMaxInFlight: 3 }));
   const { errors } = await ask(app.graphqlUrl, queryForTokens(times(6, String)));
   expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
   expect([upstream.received.length, app.logged().includes('The service is down')]).toEqual([3, false]);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { answer, type Behaviour, type Hostile, hang, startHostile } from '../support/hostile.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { asIs, createContext, createTestClient, requestTo } from './support.ts';
 
 /** Which socket a request gets: how its host name is looked up, how old the socket may be, and how many there are. */
@@ -10,11 +11,7 @@ const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];
 const good = answer(200, '{}');
 const atName = ({ port }: Hostile) => `http://upstream.example:${port}`;
 
-async function start(behave: Behaviour, options: Parameters<typeof startHostile>[1] = {}) {
-  const upstream = await startHostile(behave, options);
-  onTestFinished(upstream.stop);
-  return upstream;
-}
+const start = (behave: Behaviour) => untilEnd(startHostile(behave));
 
 /** A client whose dns asks this look-up, and a function that makes one call. */
 function startClient(lookup: Lookup, timeoutMs = 60_000) {
@@ -31,11 +28,6 @@ function startClient(lookup: Lookup, timeoutMs = 60_000) {
     },
   };
 }
-
-const failWith =
-  (code: string): Lookup =>
-  () =>
-    Promise.reject(Object.assign(new Error('look-up'), { code }));
 
 describe('a host name', () => {
   test('a host name is not looked up if it is an IP address', async () => {
@@ -54,36 +46,19 @@ describe('a host name', () => {
     const { post } = startClient(async () => [{ address: '::1', family: 6 }, ...LOOPBACK]);
     expect(await post(atName(upstream))).toMatchObject({ status: 200 });
   });
-
-  test('a host name that is refused at every address is UPSTREAM_UNAVAILABLE, also where there is no IPv6', async () => {
-    const upstream = await start(good);
-    await upstream.stop();
-    const { post } = startClient(async () => [{ address: '::1', family: 6 }, ...LOOPBACK]);
-    await expect(post(atName(upstream))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
 });
 
 describe('a look-up', () => {
-  test('a look-up that fails is OVERLOADED, because it says nothing about the upstream', async () => {
-    for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EAI_MEMORY', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO']) {
-      const call = startClient(failWith(code)).post('http://upstream.example');
-      await expect(call).rejects.toMatchObject({ code: 'OVERLOADED', internal: `look-up ${code}` });
-    }
-  });
-
-  test('a look-up that fails with ENOTFOUND is UPSTREAM_UNAVAILABLE, because no such host exists', async () => {
-    const { post } = startClient(failWith('ENOTFOUND'));
-    await expect(post('http://upstream.example')).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  });
-
-  test('a look-up that hangs is OVERLOADED after 1.5 s, whatever the deadline', async () => {
-    const calls = [300, 60_000].map((ms) =>
-      startClient(() => new Promise(() => {}), ms).post('http://upstream.example'),
-    );
-    const begun = performance.now();
-    for (const call of calls)
-      await expect(call).rejects.toMatchObject({ code: 'OVERLOADED', internal: 'look-up ETIMEDOUT' });
-    expect(performance.now() - begun).toBeLessThan(10_000);
+  test.each([
+    ...['EAI_AGAIN', 'EAI_FAIL', 'EAI_MEMORY', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO'].map((code) => [
+      code,
+      'OVERLOADED',
+    ]),
+    // No such host exists.
+    ['ENOTFOUND', 'UPSTREAM_UNAVAILABLE'],
+  ])('a look-up that fails with %s is %s, because only one of them is about the upstream', async (error, code) => {
+    const { post } = startClient(() => Promise.reject(Object.assign(new Error('look-up'), { code: error })));
+    await expect(post('http://upstream.example')).rejects.toMatchObject({ code, internal: `look-up ${error}` });
   });
 
   test('a look-up takes nothing from the deadline, and its time excuses no late response', async () => {
@@ -130,19 +105,11 @@ describe('a socket', () => {
     onTestFinished(() => client.close());
     const calls = Array.from({ length: 100 }, () => client.call(requestTo(upstream.url, createContext()), asIs));
     await expect.poll(() => waiting.length).toBe(50);
-    let served = 0;
-    await expect
-      .poll(
-        () => {
-          for (const serve of waiting.splice(0)) {
-            serve();
-            served += 1;
-          }
-          return served;
-        },
-        { interval: 1 },
-      )
-      .toBe(100);
+    for (let served = 0; served < 100; ) {
+      await expect.poll(() => waiting.length, { interval: 1 }).toBeGreaterThan(0);
+      served += waiting.length;
+      for (const serve of waiting.splice(0)) serve();
+    }
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(100).fill(200));
     expect(upstream.connections).toBe(50);
   });

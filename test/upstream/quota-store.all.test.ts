@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
@@ -13,7 +12,8 @@ import { startRedis } from '../support/redis.ts';
 import { ask } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { times } from '../support/times.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { untilEnd } from '../support/until-end.ts';
+import { startGood } from './support.ts';
 
 /** Quotas that all replicas share, with a real Redis or Valkey. */
 
@@ -24,8 +24,7 @@ const KEY = 'device-trust:fingerprint:day:pk_sandbox_glb';
 type Store = Awaited<ReturnType<typeof startStore>>;
 
 async function startStore(settings: Readonly<Record<string, string>> = {}) {
-  const redis = await startRedis(settings);
-  onTestFinished(redis.stop);
+  const redis = await untilEnd(startRedis(settings));
   const client = new Redis(redis.url);
   client.on('error', () => {});
   onTestFinished(() => client.disconnect());
@@ -54,15 +53,8 @@ async function startRelay(port: number) {
 
 /** An upstream, and two replicas of the app with this store. */
 async function startReplicas(quotaStoreUrl: string, overrides: Partial<Config>) {
-  const upstream = await startUpstream(({ url }, response) =>
-    sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID),
-  );
-  onTestFinished(upstream.stop);
-  const startReplica = async () => {
-    const app = await startInLiveMode(upstream.url, { quotaStoreUrl, ...overrides });
-    onTestFinished(app.stop);
-    return app;
-  };
+  const upstream = await startGood();
+  const startReplica = () => untilEnd(startInLiveMode(upstream.url, { quotaStoreUrl, ...overrides }));
   return { apps: [await startReplica(), await startReplica()] as const, received: () => upstream.received.length };
 }
 
@@ -147,23 +139,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     isBehindRelay: true,
     begin: ({ command }) => command('REPLICAOF 127.0.0.1 1'),
     end: async ({ relay }) => {
-      const promoted = await startRedis();
-      onTestFinished(promoted.stop);
+      const promoted = await untilEnd(startRedis());
       relay.target = Number(new URL(promoted.url).port);
     },
   },
   'is read-only': commands('READONLY', 'REPLICAOF 127.0.0.1 1', 'REPLICAOF NO ONE'),
-  'has lost its replicas': commands(
-    'NOREPLICAS',
-    'CONFIG SET min-replicas-to-write 1',
-    'CONFIG SET min-replicas-to-write 0',
-  ),
   'is full': commands('OOM', 'CONFIG SET maxmemory 1', 'CONFIG SET maxmemory 0'),
-  'does not permit a count': commands(
-    'NOPERM',
-    'ACL SETUSER default -eval -evalsha',
-    'ACL SETUSER default +eval +evalsha',
-  ),
   'has another password': {
     cause: 'WRONGPASS',
     begin: async ({ command }) => {

@@ -1,26 +1,22 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { createQuota } from '../../src/upstream/quota.ts';
 import { countersOfProcess } from '../../src/upstream/quota-store.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { untilEnd } from '../support/until-end.ts';
+import { startGood } from './support.ts';
 
 /** Quotas that each process counts alone. `quota-store.all.test.ts` has those that all replicas share. */
 
 const EXCEEDED = { code: 'QUOTA_EXCEEDED', retryable: true };
 
 async function start(overrides: Partial<Config>) {
-  const upstream = await startUpstream(({ url }, response) =>
-    sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID),
-  );
-  onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, overrides);
-  onTestFinished(app.stop);
+  const upstream = await startGood();
+  const app = await untilEnd(startInLiveMode(upstream.url, overrides));
   return {
     app,
     received: () => upstream.received.length,

@@ -8,7 +8,10 @@ import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/
 import { createQuota } from '../../src/upstream/quota.ts';
 import { countersOfProcess } from '../../src/upstream/quota-store.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
+import { untilEnd } from '../support/until-end.ts';
+import { type Answer, sendJson, startUpstream } from '../support/upstream.ts';
 
 /** What a service needs, without limits, with a log that nobody reads and with metrics of its own. */
 export function serviceOptions() {
@@ -79,6 +82,13 @@ function classify200({ status }: UpstreamResponse) {
   return status === 200 ? HEALTHY_PROBE : evidenceOfStatus(status);
 }
 
+/** What both services answer to a good request. */
+export const answerWell: Answer = ({ url }, response) =>
+  sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID);
+
+/** Starts an upstream that answers so until the test ends. */
+export const startGood = () => untilEnd(startUpstream(answerWell));
+
 export const well = answer(200, '{}');
 export const down = answer(503, '');
 
@@ -114,10 +124,7 @@ export function accountStarter() {
     return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
   }
 
-  return {
-    startAccount,
-    stop: () => Promise.all(closers.map((close) => close())),
-  };
+  return { startAccount, stop: () => Promise.all(closers.map((close) => close())) };
 }
 
 /** What each probe gets, in this order; the last one again and again. */
