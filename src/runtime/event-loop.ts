@@ -6,7 +6,7 @@ const WINDOW_MS = 50;
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/** How long delays count after the last tick, in ms. */
+/** How long delays count after the last tick, in ms. Refusals, which end before a tick, do not prolong it. */
 const REMEMBERED_MS = 100;
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
@@ -18,6 +18,8 @@ export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
   let lastTick = 0;
+  /** The last tick, or the start of the timer since then. */
+  let since = 0;
   let windowStart = 0;
   let windowLagMs = 0;
   /** The delays of the last two windows. */
@@ -25,7 +27,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let watchers = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const lagAt = (now: number) => (timer ? Math.max(0, now - lastTick - TICK_MS) : 0);
+  const lagAt = (now: number) => (timer ? Math.max(0, now - since - TICK_MS) : 0);
   // A window ends at the first tick after WINDOW_MS. Its delay is the time beyond WINDOW_MS, but at most the lag of its ticks.
   const delayAt = (now: number) => Math.min(windowLagMs + lagAt(now), now - windowStart - WINDOW_MS);
 
@@ -38,7 +40,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
       windowLagMs = 0;
     } else windowLagMs += lagAt(now);
     totalMs += lagAt(now);
-    lastTick = now;
+    [lastTick, since] = [now, now];
   };
 
   const rest = () => {
@@ -53,7 +55,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
       if (watchers === 0) {
         const now = performance.now();
         if (now - lastTick > REMEMBERED_MS) [delayMs, delayBeforeMs] = [0, 0];
-        [lastTick, windowStart, windowLagMs] = [now, now, 0];
+        [since, windowStart, windowLagMs] = [now, now, 0];
         timer = setInterval(tick, TICK_MS).unref();
       }
       watchers += 1;
