@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { listen } from '../support/loopback.ts';
-import { ROOT, startCommand, startProcess } from '../support/process.ts';
+import { PATIENT, ROOT, startCommand, startProcess } from '../support/process.ts';
 import { ask, request } from '../support/requests.ts';
 import { untilEnd } from '../support/until-end.ts';
 import type { Context } from './environments.ts';
@@ -11,7 +11,7 @@ import type { Context } from './environments.ts';
 const SCRIPT = 'src/start-sandbox.ts';
 
 function startDev(words: readonly string[], PORT = '0') {
-  const env = { PATH: process.env['PATH'], PORT, ADMIN_PORT: '0', SANDBOX_PORT: '0' };
+  const env = { ...PATIENT, PATH: process.env['PATH'], PORT, ADMIN_PORT: '0', SANDBOX_PORT: '0' };
   return startCommand(['npm', 'run', '--silent', 'dev', ...words], { cwd: ROOT, env });
 }
 
