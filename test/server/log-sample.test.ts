@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { policyFile } from '../../src/fingerprint/policy.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { operationsOf, send, startSandboxed } from '../observability/support.ts';
 import { solveChallenge } from '../support/challenges.ts';
@@ -6,19 +7,30 @@ import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/grap
 
 /** Of good operations LOG_SAMPLE writes a share of the lines, and of all others every line. */
 
+const riskPolicy = policyFile.parse(`{
+  "rules": [
+    { "id": "tried", "when": { "anyOf": ["EMULATOR"] }, "then": "DENY", "shadow": true },
+    { "id": "refused", "when": { "anyOf": ["DEVICE_ROOTED"] }, "then": "DENY" }
+  ],
+  "otherwise": "ALLOW"
+}`);
+const decided = (signal: string) => ({
+  query: `{ deviceFingerprint(token: "sandbox:android:${signal}") { ... on DeviceFingerprint { decision { action } } } }`,
+});
 const query = (...tokens: string[]) => ({ query: queryForTokens(tokens) });
 
 test('LOG_SAMPLE=0: a good operation writes no line, but counts, and every other one writes a line that stands for itself alone', async () => {
-  const quiet = await startSandboxed({ logSample: 0, fingerprintTimeoutMs: 60_000 });
+  const quiet = await startSandboxed({ logSample: 0, fingerprintTimeoutMs: 60_000, riskPolicy });
   const passed = { input: await solveChallenge(quiet.sandboxUrls?.GLB ?? '') };
   await send(quiet, query('sandbox:web'));
+  await send(quiet, decided('VPN_ENABLED'));
   await send(quiet, { query: '{ signalCatalogue { code } }' });
   await send(quiet, { query: CAPTCHA_MUTATION, variables: passed });
   expect(operationsOf(quiet)).toEqual([]);
   const { samples } = await readMetrics(quiet);
   const counts = samples.filter(({ name }) => name === 'device_trust_operation_duration_seconds_count');
   expect(counts.map(({ labels, value }) => [labels['field'], labels['outcome'], value])).toEqual([
-    ['deviceFingerprint', 'ok', 1],
+    ['deviceFingerprint', 'ok', 2],
     ['signalCatalogue', 'ok', 1],
     ['validateCaptcha', 'ok', 1],
   ]);
@@ -29,6 +41,8 @@ test('LOG_SAMPLE=0: a good operation writes no line, but counts, and every other
     [query('sandbox:error:500'), { errors: ['UPSTREAM_UNAVAILABLE'] }],
     [query('sandbox:web', 'sandbox:error:500'), { errors: ['UPSTREAM_UNAVAILABLE'] }],
     [{ query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
+    [decided('DEVICE_ROOTED'), { decision: 'DENY', rule: 'refused' }],
+    [decided('EMULATOR'), { decision: 'ALLOW', shadow: 'tried' }],
     [query('made-up'), { outcomes: { DeviceFingerprintRejected: 1 } }],
     [
       { query: CAPTCHA_MUTATION, variables: { input: failed } },
