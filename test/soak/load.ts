@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { Pool } from 'undici';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { ATTACKS, bogus, SPEND, solved } from './attacks.ts';
 import { ROUTER_SECRET } from './processes.ts';
 
-/** People or a bot, in a process of their own, with the router's secret. */
+/** People or a bot, in a thread of their own, with the router's secret. */
 
 export interface Job {
   readonly who: 'people' | 'bot';
@@ -33,111 +34,93 @@ const SOLVE_MS = 1_000;
 const NOISE = { least: 1_500, most: 3_000 };
 const FINGERPRINT = `query Soak($token: String!) { deviceFingerprint(token: $token) { __typename } }`;
 
+// Safe: `startLoad` gives this.
+const { who, url, rate, ms, noise } = workerData as Job;
+const { origin, pathname: path } = new URL(url);
+const pool = new Pool(origin, { connections: 512, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
+const headers = { 'content-type': 'application/json', 'router-authorization': ROUTER_SECRET };
 const samples: Sample[] = [];
 let underWay = 0;
 
-type Target = (body: string) => Promise<string>;
-
-function targetOf({ url }: Job): Target {
-  const { origin, pathname: path } = new URL(url);
-  const pool = new Pool(origin, { connections: 512, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
-  const headers = { 'content-type': 'application/json', 'router-authorization': ROUTER_SECRET };
-  return async (body) => (await pool.request({ path, method: 'POST', headers, body })).body.text();
-}
-
-async function post(target: Target, body: string) {
+async function post(body: string) {
   underWay += 1;
   let [text, outcome] = ['', 'lost'];
   try {
-    text = await target(body);
+    text = await (await pool.request({ path, method: 'POST', headers, body })).body.text();
     outcome = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? /"__typename":"(\w+)"/.exec(text)?.[1] ?? 'unreadable';
     if (outcome === 'CaptchaPassed' || outcome === 'DeviceFingerprint') outcome = 'data';
   } catch {
     // A connection that breaks is an answer like any other.
   }
   underWay -= 1;
-  return { outcome, proceeds: text.includes('"proceed":true'), text };
+  return { sample: { outcome, proceeds: text.includes('"proceed":true') }, text };
 }
 
 let visits = 0;
 let proofs = 0;
 
+/** A request that nobody sent before. */
+function question(isCaptcha: boolean): string {
+  proofs += 1;
+  const proof = `proof-${threadId}-${proofs}`;
+  return isCaptcha
+    ? JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: solved(proof) } })
+    : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
+}
+
 /**
  * One person, who tries once more if the answer asks for it; every second one has a captcha verified, and the others ask about a
  * device.
  */
-async function visit(target: Target): Promise<void> {
+async function visit(): Promise<void> {
   visits += 1;
-  const question = visits % 2 === 0 ? 'captcha' : 'fingerprint';
-  const body = () => {
-    proofs += 1;
-    const proof = `proof-${process.pid}-${proofs}`;
-    return question === 'captcha'
-      ? JSON.stringify({
-          query: CAPTCHA_MUTATION,
-          variables: { input: solved(proof) },
-        })
-      : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
-  };
-  let answer = await post(target, body());
-  if (answer.outcome !== 'data' && /"retryable":true|new challenge|try again/.test(answer.text)) {
+  const isCaptcha = visits % 2 === 0;
+  let { sample, text } = await post(question(isCaptcha));
+  if (sample.outcome !== 'data' && /"retryable":true|new challenge|try again/.test(text)) {
     await sleep(SOLVE_MS);
-    answer = await post(target, body());
+    ({ sample } = await post(question(isCaptcha)));
   }
-  const { text: _text, ...sample } = answer;
   samples.push(sample);
 }
 
-async function attack(target: Target, body: string): Promise<void> {
-  if (underWay >= MAX_UNDER_WAY) return;
-  const { text: _text, ...sample } = await post(target, body);
-  samples.push(sample);
+async function attack(body: string): Promise<void> {
+  if (underWay < MAX_UNDER_WAY) samples.push((await post(body)).sample);
 }
 
 /** One attempt, chosen at random. Gives how many requests it was. */
-function attempt(target: Target): number {
+function attempt(): number {
   const bodies = ATTACKS[Math.floor(Math.random() * ATTACKS.length)]?.() ?? [];
-  for (const body of bodies) void attack(target, body);
+  for (const body of bodies) void attack(body);
   return bodies.length;
 }
 
 /** Closes the idle connections of the service, or has it fail for a moment, and sends captchas at that moment. */
-async function makeNoise(target: Target, noise: string, end: number): Promise<void> {
+async function makeNoise(end: number): Promise<void> {
   while (performance.now() < end) {
     await sleep(NOISE.least + Math.random() * (NOISE.most - NOISE.least));
     const made = fetch(`${noise}/noise/${Math.random() < 0.5 ? 'burst' : 'close-idle'}`);
-    for (let count = 0; count < 10; count += 1) void attack(target, bogus());
+    for (let count = 0; count < 10; count += 1) void attack(bogus());
     await (await made).text();
   }
 }
 
-async function run(job: Job): Promise<readonly Sample[]> {
-  const { who, rate, ms, noise } = job;
-  const target = targetOf(job);
-  // The bot has solved one challenge itself.
-  if (who === 'bot') await post(target, SPEND);
-  const people: Promise<void>[] = [];
-  let last = performance.now();
-  const end = last + ms;
-  const noises = noise === undefined ? undefined : makeNoise(target, noise, end);
-  let budget = 1;
-  for (let now = last; now < end; now = performance.now()) {
-    budget += ((now - last) * rate) / 1_000;
-    last = now;
-    while (budget >= 1) {
-      if (who === 'bot') budget -= attempt(target);
-      else {
-        people.push(visit(target));
-        budget -= 1;
-      }
-    }
-    await sleep(TICK_MS);
+// The bot has solved one challenge itself.
+if (who === 'bot') await post(SPEND);
+const people: Promise<void>[] = [];
+let last = performance.now();
+const end = last + ms;
+const noises = noise === undefined ? undefined : makeNoise(end);
+let budget = 1;
+for (let now = last; now < end; now = performance.now()) {
+  budget += ((now - last) * rate) / 1_000;
+  last = now;
+  while (budget >= 1) {
+    if (who === 'people') people.push(visit());
+    budget -= who === 'people' ? 1 : attempt();
   }
-  await Promise.all([...people, noises]);
-  while (underWay > 0) await sleep(TICK_MS);
-  return samples;
+  await sleep(TICK_MS);
 }
-
-process.on('message', async (job: Job) => process.send?.(await run(job)));
-// Without the parent process there is nothing to do.
-process.once('disconnect', () => process.exit());
+await Promise.all([...people, noises]);
+while (underWay > 0) await sleep(TICK_MS);
+parentPort?.postMessage(samples);
+await pool.close();
