@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { freePort } from '../support/ports.ts';
 import { ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
@@ -104,10 +103,4 @@ test.each(FOLDERS)('it accepts every object of %s, and its pod, but none that ma
   expect(kubectl(`${apply} -f -`, pod)).toMatch(ACCEPTED);
   const root = { ...pod, metadata: { name: 'two' }, spec: { ...spec, securityContext: {} } };
   expect(kubectl(`${apply} -f -`, root)).toContain('violates PodSecurity "restricted:latest"');
-});
-
-test('it refuses a field that it does not know', async () => {
-  const text = await readFile(join(ROOT, 'deploy/kubernetes/deployment.yaml'), 'utf8');
-  const misspelt = parse(text.replace('readinessProbe:', 'readinesProbe:'));
-  expect(kubectl(`${APPLY} -n kubernetes -f -`, misspelt)).toContain('readinesProbe');
 });

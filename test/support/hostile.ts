@@ -27,15 +27,8 @@ export interface Hostile {
   readonly requests: number;
   /** Connections that are open now. */
   readonly open: number;
-  /** Shows this certificate to connections from now on. Only for a TLS server. */
-  changeCertificate(tls: Certificate): void;
   /** Closes everything, whatever is under way. */
   stop(): Promise<void>;
-}
-
-interface Certificate {
-  readonly key: string;
-  readonly cert: string;
 }
 
 interface Options {
@@ -44,20 +37,26 @@ interface Options {
   /** What to do to probes, which are not counted. Without it they get their documented answers. */
   readonly probe?: Behaviour;
   /** Makes it a TLS server, whose connections count once they are encrypted; its name is `localhost`. */
-  readonly tls?: Certificate;
+  readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 export async function startHostile(
   behave: Behaviour,
   { greet, tls, probe = answersProbes }: Options = {},
 ): Promise<Hostile> {
-  const open = new Set<Socket>();
-  const count = { connections: 0, spokenTo: 0, requests: 0 };
+  const sockets = new Set<Socket>();
+  const count = { connections: 0, spokenTo: 0, requests: 0, open: 0 };
   const take = (socket: Socket) => {
     count.connections += 1;
-    open.add(socket);
+    count.open += 1;
+    sockets.add(socket);
     // The other side may close its connection whenever it likes: here that is never an accident.
-    socket.on('error', () => {}).on('close', () => open.delete(socket));
+    socket
+      .on('error', () => {})
+      .once('close', () => {
+        count.open -= 1;
+        sockets.delete(socket);
+      });
     socket.once('data', () => {
       count.spokenTo += 1;
     });
@@ -81,31 +80,19 @@ export async function startHostile(
     greet?.(socket);
   };
   // Many services prefer HTTP/2, and this one would not understand it.
-  const tlsServer = tls && createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, take);
-  const server = tlsServer ?? createServer({ noDelay: true }, take);
+  const server = tls
+    ? createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, take)
+    : createServer({ noDelay: true }, take);
   const port = await listen(server);
-  return {
+  return Object.assign(count, {
     url: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
     port,
-    get connections() {
-      return count.connections;
-    },
-    get spokenTo() {
-      return count.spokenTo;
-    },
-    get requests() {
-      return count.requests;
-    },
-    get open() {
-      return open.size;
-    },
-    changeCertificate: (next) => tlsServer?.setSecureContext(next),
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
-        for (const socket of open) socket.destroy();
+        for (const socket of sockets) socket.destroy();
       }),
-  };
+  });
 }
 
 /** Length of the first whole request; 0 while it is incomplete. Our client always names the length of its body. */
