@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
+import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_ATTESTATION, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { parseConfig } from '../../src/settings/variables.ts';
-import { DEFAULTS, startInLiveMode } from '../support/app.ts';
+import { startInLiveMode } from '../support/app.ts';
 import { partsOf } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { ask } from '../support/requests.ts';
@@ -13,48 +13,27 @@ import { ask } from '../support/requests.ts';
 const sandbox = await startSandbox({ port: 0 });
 afterAll(sandbox.stop);
 
-const ACCOUNTS = {
-  NA: { publicKey: 'pk_sandbox_na', secret: 'sk_sandbox_na', captchaId: 'b'.repeat(32), captchaKey: 'key_sandbox_na' },
-  EU: { publicKey: 'pk_sandbox_eu', secret: 'sk_sandbox_eu', captchaId: 'c'.repeat(32), captchaKey: 'key_sandbox_eu' },
-} as const;
-const sealingKey = (kid: string) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
-const SEALING_KEYS = { NA: sealingKey('na'), EU: sealingKey('eu') };
-type Region = keyof typeof ACCOUNTS;
-
-/** The configuration of a region, with the accounts and keys of these regions, its own first. */
-function configOf(regions: readonly [Region, ...Region[]]) {
-  const [own] = regions;
-  const issuer = `https://device-trust-${own.toLowerCase()}.test`;
-  const audience = { id: 'accounts', actions: ['logIn'], subject: 'optional' };
-  const captchaIds = regions.map((region) => ACCOUNTS[region].captchaId);
-  const addresses = regions.flatMap((region) => [
-    [`FINGERPRINT_URL_${region}`, sandbox.urls[region]],
-    [`CAPTCHA_URL_${region}`, sandbox.urls[region]],
-  ]);
-  const env = {
-    FINGERPRINT_APPLICATIONS: JSON.stringify(
-      regions.map((region) => ({ publicKey: ACCOUNTS[region].publicKey, secret: ACCOUNTS[region].secret, region })),
-    ),
-    CAPTCHA_CONFIGURATIONS: JSON.stringify(
-      regions.map((region) => ({
-        captchaId: ACCOUNTS[region].captchaId,
-        captchaKey: ACCOUNTS[region].captchaKey,
-        region,
-      })),
-    ),
-    SEALING_KEYS: JSON.stringify(regions.map((region) => SEALING_KEYS[region])),
-    ATTESTATION: JSON.stringify({ issuer, audiences: [{ ...audience, captchaIds }] }),
-    ATTESTATION_KEYS: JSON.stringify([generateKey('active')]),
-    ALLOW_DIRECT_ACCESS: 'true',
-    ...Object.fromEntries(addresses),
-  };
-  const { port, adminPort } = DEFAULTS;
-  return { ...parseConfig(env, () => ''), port, adminPort, shutdownGraceMs: 0 };
-}
+const CAPTCHA_IDS = { NA: 'b'.repeat(32), EU: 'c'.repeat(32) } as const;
+const KEYS = { NA: newSealingKey(), EU: newSealingKey() };
+type Region = keyof typeof KEYS;
 
 /** What a page and a service of this region ask in a region. */
 async function startIn(...regions: readonly [Region, ...Region[]]) {
-  const app = await startInLiveMode(sandbox.urls, configOf(regions));
+  const accountsOf = <T extends { region: string }>(all: readonly T[]) =>
+    regions.flatMap((own) => all.filter(({ region }) => region === own));
+  const captchaConfigurations = accountsOf(SANDBOX_CAPTCHAS);
+  const captchaIds = captchaConfigurations.map(({ captchaId }) => captchaId);
+  const app = await startInLiveMode(sandbox.urls, {
+    fingerprintApplications: accountsOf(SANDBOX_APPLICATIONS),
+    captchaConfigurations,
+    sealingKeys: regions.map((region) => KEYS[region]),
+    attestation: {
+      ...SANDBOX_ATTESTATION,
+      issuer: `https://device-trust-${regions[0].toLowerCase()}.test`,
+      audiences: [{ id: 'accounts', actions: ['logIn'], subject: 'optional', captchaIds }],
+    },
+    attestationKeys: [generateKey('active')],
+  });
   onTestFinished(app.stop);
   const judge = async (publicKey?: string) => {
     const query = `query ($publicKey: ID) { deviceFingerprint(token: "sandbox:android", publicKey: $publicKey) { ... on DeviceFingerprint { publicKey judgement { sealed } } } }`;
@@ -62,7 +41,7 @@ async function startIn(...regions: readonly [Region, ...Region[]]) {
     return errors?.[0]?.extensions.code ?? data.deviceFingerprint;
   };
   const verify = async (region: Region) => {
-    const { captchaId } = ACCOUNTS[region];
+    const captchaId = CAPTCHA_IDS[region];
     const solved = await solveChallenge(sandbox.urls[region], captchaId);
     const query = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { proceed attestation } }';
     const input = { ...solved, captchaId, audience: 'accounts', action: 'logIn' };
@@ -92,7 +71,7 @@ test('an emptied region: with its accounts and keys behind their own, another re
   for (const region of ['EU', 'NA'] as const) {
     const { proceed, attestation } = await after.verify(region);
     const { iss, captcha_id } = partsOf(attestation).payload;
-    expect([proceed, iss, captcha_id]).toEqual([true, 'https://device-trust-na.test', ACCOUNTS[region].captchaId]);
+    expect([proceed, iss, captcha_id]).toEqual([true, 'https://device-trust-na.test', CAPTCHA_IDS[region]]);
   }
   expect(await after.judge('pk_sandbox_eu')).toMatchObject({ publicKey: 'pk_sandbox_eu' });
   // The default stays its own, and so does the key that seals.

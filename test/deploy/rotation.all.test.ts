@@ -176,13 +176,7 @@ test('each secret and the policy change in two restarts without a lost request, 
   await mkdir(join(folder, 'credentials'));
   await put(BEFORE);
   expect(await restart()).toEqual({ code: 0, printed: '' });
-  const own = await freePort();
-  const nginx = await startNginx(folder, {
-    'listen 4001': `listen 127.0.0.1:${own}`,
-    'listen [::]:4001': `listen [::1]:${own}`,
-    ':4011': `:${ports[1]}`,
-    ':4012': `:${ports[2]}`,
-  });
+  const nginx = await startNginx(folder, ports.slice(1));
   closers.push(nginx.stop);
 
   const secrets = { router: ROUTER, service: SERVICE };

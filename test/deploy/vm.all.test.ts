@@ -96,16 +96,11 @@ test('the time for a stop is what the process needs at most', () => {
 });
 
 test('the block of nginx never sends a request twice', async () => {
-  const ports = await Promise.all(times(5, freePort));
-  const [first, second, own, ...adminPorts] = ports.map(String);
-  const startAgain = (at: number) => start(at + 1, { PORT: `${[first, second][at]}`, ADMIN_PORT: `${adminPorts[at]}` });
-  const replicas = await Promise.all([0, 1].map(startAgain));
-  const nginx = await startNginx(folder, {
-    'listen 4001': `listen 127.0.0.1:${own}`,
-    'listen [::]:4001': `listen [::1]:${own}`,
-    ':4011': `:${first}`,
-    ':4012': `:${second}`,
-  });
+  const [first, second, ...adminPorts] = await Promise.all(times(4, freePort));
+  const [dying] = await Promise.all(
+    [first, second].map((port, at) => start(at + 1, { PORT: `${port}`, ADMIN_PORT: `${adminPorts[at]}` })),
+  );
+  const nginx = await startNginx(folder, [first, second]);
   open.push(nginx);
   /** The signals of a device; else what the client got in their place. */
   const judge = async (token: string) => {
@@ -124,6 +119,6 @@ test('the block of nginx never sends a request twice', async () => {
     );
   };
   await expect.poll(inFlight, { interval: 10 }).toEqual(['1', '1']);
-  await replicas[0]?.end('SIGKILL');
+  await dying?.end('SIGKILL');
   expect((await Promise.all(held)).sort()).toEqual([502, []].sort());
 });

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { freePort } from '../support/ports.ts';
 import { ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 
@@ -23,21 +24,27 @@ export function startInstance(cwd: string, env: Readonly<Record<string, string>>
   return startCommand([process.execPath, ...command.split(' ')], { cwd, env: { ...env, TEST_MAX_DELAY_MS: '10000' } });
 }
 
-/** Starts nginx in this folder with the shipped block, in which other ports are put. */
-export async function startNginx(folder: string, ports: Readonly<Record<string, string>>) {
+/** Starts nginx in this folder with the shipped block, but on a free port, and for replicas at these ports. */
+export async function startNginx(folder: string, [first, second]: readonly (number | undefined)[]) {
   let block = await readFile(join(ROOT, 'deploy/vm/nginx.conf'), 'utf8');
-  for (const [from, to] of Object.entries(ports)) {
+  const own = await freePort();
+  for (const [from, to] of [
+    ['listen 4001', `listen 127.0.0.1:${own}`],
+    ['listen [::]:4001', `listen [::1]:${own}`],
+    [':4011', `:${first}`],
+    [':4012', `:${second}`],
+  ] as const) {
     expect(block).toContain(from);
     block = block.replace(from, to);
   }
   // Debian's build writes below /var, where an nginx that was only unpacked has no folders.
-  const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`);
-  const http = ['access_log off;', ...own, block].join('\n');
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`);
+  const http = ['access_log off;', ...folders, block].join('\n');
   await writeFile(join(folder, 'nginx.conf'), `pid nginx.pid;\nevents {}\nhttp {\n${http}\n}\n`);
   const program = programOf('nginx', 'apt-get install -y nginx-light');
   const words = ['-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
   const nginx = startCommand([program, ...words], { cwd: folder, env: {} });
-  const url = `http://${/listen (\S+);/.exec(block)?.[1]}/graphql`;
+  const url = `http://127.0.0.1:${own}/graphql`;
   await expect.poll(() => fetch(url).then(({ status }) => status, String)).toBe(405);
   // A signal that lets it end its workers.
   return { url, stop: async () => void (await nginx.end('SIGTERM')) };
