@@ -209,10 +209,6 @@ describe('a rollout', () => {
     // Two of the three objects have not changed.
     expect(new Set(contents.map(({ metadata }) => metadata.name)).size).toBe(4);
   });
-
-  test('an apply without a change becomes no rollout', async () => {
-    expect(await build('regions/eu', 'kubernetes', EVERYTHING)).toEqual(complete);
-  });
 });
 
 describe('the life of a pod', () => {

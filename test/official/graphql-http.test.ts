@@ -50,9 +50,7 @@ describe('GraphQL over HTTP', () => {
     expect(summarize(await fn()), why).toEqual(found);
   });
 
-  test('61 audits, and every deviation belongs to one of them', () => {
-    const ids = audits.map(({ id }) => id);
-    expect(ids).toHaveLength(61);
-    expect(ids).toEqual(expect.arrayContaining(Object.keys(DEVIATIONS)));
+  test('every deviation belongs to an audit', () => {
+    expect(audits.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.keys(DEVIATIONS)));
   });
 });
