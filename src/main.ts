@@ -116,10 +116,7 @@ const { url, graphqlUrl, examples, slices } = app;
 log.info(summaryOf(config, slices));
 const exposure = exposureOf(config, slices);
 if (exposure) log.warn(exposure);
-const unused = unusedNames(
-  process.env,
-  VARIABLES,
-  slices.flatMap((slice) => slice.unused(config)),
-);
+const idle = slices.flatMap((slice) => slice.unused(config));
+const unused = unusedNames(process.env, VARIABLES, idle);
 if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);

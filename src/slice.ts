@@ -12,7 +12,7 @@ import { REGIONS, type Region } from './upstream/settings.ts';
 type ServerRows = typeof SERVER_VARIABLES;
 
 /** One upstream service with everything that the subgraph has for it. A slice without any of its variables is off. */
-export interface Slice<Rows extends Table = Table, Key extends string = string> {
+export interface Slice<Rows extends Table = Table, Key = keyof Rows & string> {
   /** The name of its service in the log, in metrics and on the command line. */
   readonly name: string;
   /** Its SDL. Only one slice may define a root type; others extend it. */
@@ -30,9 +30,6 @@ export interface Slice<Rows extends Table = Table, Key extends string = string> 
   unused(settings: Values<Rows>): readonly Key[];
   start(options: StartOptions<Rows>): RunningSlice;
 }
-
-/** A slice with these variables. */
-export type SliceOf<Rows extends Table> = Slice<Rows, Extract<keyof Rows, string>>;
 
 export interface StartOptions<Rows extends Table = Table> {
   readonly settings: Values<Rows & ServerRows>;

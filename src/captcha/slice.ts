@@ -2,7 +2,7 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { typeDefs } from '../graphql/type-defs.ts';
 import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
-import type { SliceOf } from '../slice.ts';
+import type { Slice } from '../slice.ts';
 import { unusedRegions } from '../upstream/settings.ts';
 import type { Resolvers } from './resolvers.generated.ts';
 import { type CaptchaService, openCaptchaService } from './service.ts';
@@ -58,7 +58,7 @@ const resolvers: Resolvers<RequestContext> = {
   CaptchaIndeterminate: { attestation },
 };
 
-export const captchaSlice: SliceOf<typeof CAPTCHA_VARIABLES> = {
+export const captchaSlice: Slice<typeof CAPTCHA_VARIABLES> = {
   name: NAME,
   typeDefs: typeDefs('captcha.graphql'),
   resolvers,

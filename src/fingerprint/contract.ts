@@ -72,7 +72,7 @@ export const successEnvelope = z.object({ code: z.literal(200), message: z.strin
 
 type Success = z.infer<typeof successEnvelope>;
 
-/** Reads a success. zod, which takes 2 µs more, reads only what is no documented success; a property test holds both together. */
+/** Reads a success by hand-written checks; only if they fail, by zod, which takes 2 µs more. A property test compares both. */
 export function readSuccess(json: unknown) {
   if (isDocumentedSuccess(json)) return { success: true, data: json, error: undefined } as const;
   return successEnvelope.safeParse(json);

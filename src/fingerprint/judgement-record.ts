@@ -27,7 +27,7 @@ const textOrNull = text.nullable().default(null);
 const additional = z.custom<Record<string, unknown>>(isObject).nullable().default(null);
 
 const schema = z.strictObject({
-  /** 1 has the whole judgement. 2 lacks what had no room. Releases up to 0.6.0 open 1 alone, so all that can be 1 is 1. */
+  /** Version 1 is a whole judgement, 2 a shortened one. Releases up to 0.6.0 open only 1, so a whole judgement stays version 1. */
   v: z.literal([1, 2]),
   /** When the device was judged. */
   at: text.refine(isRfc3339),
@@ -86,7 +86,7 @@ function toRecord(judgement: Judgement): Written {
   };
 }
 
-/** Cuts long texts and leaves out signals, the lowest first, only if it is not enough to leave out all additional values. Keeps those that fit. */
+/** Leaves out additional values that do not fit. Only if that is not enough, cuts long texts, then leaves out signals, the lowest first. */
 function shorten(record: Written, maxBytes: number): string | undefined {
   const whole = { ...record, v: 2 };
   const bare: Written = JSON.parse(JSON.stringify(whole, (key, value) => (key === 'additional' ? undefined : value)));
@@ -116,7 +116,7 @@ function shorten(record: Written, maxBytes: number): string | undefined {
   return JSON.stringify(short);
 }
 
-/** A name alone has the level of the catalogue. */
+/** A signal stored by name alone has the catalogue's level. */
 function levelOf(signal: unknown): unknown {
   const [, level] = Array.isArray(signal) ? signal : (BY_NAME.get(signal) ?? []);
   return level;

@@ -110,11 +110,10 @@ export function differences(policy: RiskPolicy, other: RiskPolicy, path: string)
   const tried = new Map(both.flatMap(combinationsFor).map((signals) => [nameOf(signals), signals]));
   const rows = [...tried].flatMap(([name, signals]) => {
     const outcomes = outcomesOf(cases, (tried) =>
-      both.map((each) =>
-        cellsOf(each, { ...tried, signals })
-          .slice(0, 2)
-          .join(' '),
-      ),
+      both.map((each) => {
+        const { action, rule } = decide(each, { ...tried, signals });
+        return `${action} ${rule}`;
+      }),
     );
     return outcomes.filter(([now, then]) => now !== then).map((cells) => [name, ...cells]);
   });

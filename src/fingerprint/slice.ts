@@ -7,7 +7,7 @@ import type {
   QueryDeviceFingerprintArgs,
   Signal,
 } from '../schema.generated.ts';
-import type { SliceOf } from '../slice.ts';
+import type { Slice } from '../slice.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { unusedRegions } from '../upstream/settings.ts';
 import type { Sealed } from './judgement-record.ts';
@@ -159,7 +159,7 @@ function signals(
   );
 }
 
-export const fingerprintSlice: SliceOf<typeof FINGERPRINT_VARIABLES> = {
+export const fingerprintSlice: Slice<typeof FINGERPRINT_VARIABLES> = {
   name: NAME,
   typeDefs: FINGERPRINT_SDL,
   resolvers,

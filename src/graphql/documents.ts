@@ -91,13 +91,12 @@ export function estimateParsedBytes(source: string): number {
   return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
 }
 
-/** The time in ms after its last use in which an entry makes no room for another. */
+/** How long after its last use an entry cannot be evicted, in ms. */
 const IN_USE_MS = 60_000;
 
 /**
- * Keeps what is computed once for a document, within a number of bytes. A full cache takes a new entry only in place of those
- * that were not used for a minute, the least recently used first. So a caller with endless different documents pushes out none
- * in use, and with more documents in use than fit, those that fit stay.
+ * A cache, bounded in bytes, of values computed once per document. When full, a new entry replaces only entries unused for a minute,
+ * the least recently used first. So new documents evict none in use.
  */
 export class DocumentCache<Key extends string | object, Value extends object> {
   readonly #entries: LRUCache<Key, { readonly value: Value; usedAt: number }>;

@@ -44,9 +44,7 @@ const MAX_RESPONSE_BYTES = 768 * 1024;
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
-  readonly caller: string;
-  /** Is the caller a service? Services may use only their shares of a limit. */
-  readonly isService: boolean;
+  readonly caller: Holder;
   responseBytesLeft = MAX_RESPONSE_BYTES;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
@@ -64,11 +62,10 @@ export class Operation {
   #hasBadOutcome = false;
   #proceed: boolean | undefined;
 
-  constructor(request: IncomingMessage, { name, isService }: Holder, telemetry: Telemetry) {
+  constructor(request: IncomingMessage, caller: Holder, telemetry: Telemetry) {
     this.#telemetry = telemetry;
     this.#request = request;
-    this.caller = name;
-    this.isService = isService;
+    this.caller = caller;
     this.#span = telemetry.tracing?.startOperation(request);
     this.requestId = plain(request.headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     telemetry.metrics.operationStarted();
@@ -145,7 +142,7 @@ export class Operation {
     const ms = performance.now() - this.#startedAt;
     // Errors that were not recorded one by one are about the request as a whole.
     const side = errors[0] === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
-    const finished = { caller: this.caller, kind: this.#kind, ms, status, hasData, errors, side };
+    const finished = { caller: this.caller.name, kind: this.#kind, ms, status, hasData, errors, side };
     this.#telemetry.metrics.recordOperation(finished);
     if (this.#span) endOperation(this.#span, this.#request, finished);
     this.#writeLine(errors, ms);
@@ -164,7 +161,7 @@ export class Operation {
     writeOperation(log, {
       requestId: this.requestId,
       traceId: this.#span?.spanContext().traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
-      caller: this.caller,
+      caller: this.caller.name,
       person: this.#reader && logHash(this.#reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),

@@ -7,8 +7,19 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * repeats a key, which is ambiguous (RFC 8259, section 4). A key such as `__proto__` is a property like any other, so objects are
  * copied by entries or by spreading: an assignment would replace the prototype.
  */
-export function parseJson(json: string | Uint8Array): unknown {
-  return parse(json, Number.POSITIVE_INFINITY);
+export function parseJson(
+  json: string | Uint8Array,
+  maxLevels = Number.POSITIVE_INFINITY,
+  prepare = (text: string) => text,
+): unknown {
+  try {
+    const given = typeof json === 'string' ? json : utf8.decode(json);
+    const text = given.includes('\\u') ? prepare(given) : given;
+    const parsed: unknown = JSON.parse(text);
+    return isTrueTo(text, parsed, maxLevels) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The deepest nesting of a service's answer: writing JSON is recursive, and some 5,000 levels overflow the stack. */
@@ -23,20 +34,9 @@ const SURROGATE =
  * because routers refuse an answer with a lone surrogate.
  */
 export function parseAnswer(bytes: Uint8Array): unknown {
-  return parse(bytes, MAX_LEVELS, (text) =>
+  return parseJson(bytes, MAX_LEVELS, (text) =>
     text.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`)),
   );
-}
-
-function parse(json: string | Uint8Array, maxLevels: number, prepare = (text: string) => text): unknown {
-  try {
-    const given = typeof json === 'string' ? json : utf8.decode(json);
-    const text = given.includes('\\u') ? prepare(given) : given;
-    const parsed: unknown = JSON.parse(text);
-    return isTrueTo(text, parsed, maxLevels) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads JSON that a person wrote, with the keys that repeat in an object. @throws SyntaxError, whose message quotes the text */
@@ -46,8 +46,8 @@ export function readJson(text: string): { readonly json: unknown; readonly repea
 }
 
 /**
- * Has this value the keys of its text, each once, and at most so many levels? A parser silently keeps the last of two equal keys.
- * And V8 14.6 can return a wrong key if the key is escaped and an earlier text had a similar key; the wrong key contains a backslash.
+ * Does this value have every key of its text exactly once, and no more levels than allowed? A parser silently keeps the last of two
+ * equal keys. And V8 14.6 can return a wrong key if the key is escaped and an earlier text had a similar key; the wrong key contains a backslash.
  */
 function isTrueTo(text: string, parsed: unknown, maxLevels: number): boolean {
   const mayBeMisread = text.includes('\\');
@@ -60,7 +60,7 @@ function isTrueTo(text: string, parsed: unknown, maxLevels: number): boolean {
   return levels <= maxLevels && (keys === quotesBeforeColons(text) || hasKeysOf(text, parsed));
 }
 
-/** Does a value have each key as often as its text? */
+/** Does each key occur as often in the value as in its text? */
 function hasKeysOf(text: string, parsed: unknown): boolean {
   const missing = new Map<string, number>();
   for (const key of keysIn(text).flat()) missing.set(key, (missing.get(key) ?? 0) + 1);

@@ -16,10 +16,7 @@ import { type Account, openPool, type PendingRequest, type UpstreamPool, type Up
 import { isUpstreamFailure } from './transport-errors.ts';
 
 /** The operation that needs a call. */
-export type CallingOperation = Pick<
-  Operation,
-  'caller' | 'isService' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'
->;
+export type CallingOperation = Pick<Operation, 'caller' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'>;
 
 export interface UpstreamRequest {
   readonly account: Account;
@@ -118,11 +115,11 @@ export class UpstreamClient<Configured extends Account = Account> {
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => sent && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(operation.caller, deadline.signal);
+      if (wasQueued) await bulkhead.wait(operation.caller.name, deadline.signal);
       try {
         // The health may have changed while the call waited. Its client can cancel it, so it cannot be the half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
-        await quota.take(id, operation);
+        await quota.take(id, operation.caller);
         deadline.signal.throwIfAborted();
         sent = pool.post(account, body, deadline.signal, operation);
         return await this.#read(request, sent.response, read);

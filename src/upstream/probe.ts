@@ -58,7 +58,8 @@ export async function sendProbe(
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
     if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
     if (deadline?.isOurDelay()) return { evidence: 'local_failure', reason: 'this process was late' };
-    // A time-out is a failure whatever has arrived (captcha document, 7.3): a proxy may send the head of a service that hangs.
+    // A time-out is a failure even if a part of the response has arrived (captcha document, 7.3): a proxy may send the head for a
+    // service that hangs.
     if (why !== undefined && code !== 'UPSTREAM_TIMEOUT')
       return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
     return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };

@@ -1,6 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Operation } from '../observability/operation.ts';
-import { callersIn, sharesOf } from '../runtime/shares.ts';
+import { callersIn, type Holder, sharesOf } from '../runtime/shares.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 import type { Counters } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
@@ -10,8 +9,6 @@ export interface QuotaCallers {
   readonly routerSecrets: readonly unknown[];
   readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
 }
-
-type Caller = Pick<Operation, 'caller' | 'isService'>;
 
 /** A limit for all callers, for all services together, or for one service. A window begins with its first call. */
 interface Limit {
@@ -49,14 +46,14 @@ export function createQuota(
    * The limits of a caller, in the order in which they count a call: seconds before days, so that a call refused by the limit of
    * a second is not counted for the day, and in each window the service's own limit before the shared limits.
    */
-  function limitsOf({ caller, isService }: Caller): readonly Limit[] {
+  function limitsOf({ name, isService }: Holder): readonly Limit[] {
     if (!isService) return forAll;
     return WINDOWS.flatMap(({ window, key }) => {
       const total = limits[key] ?? Number.POSITIVE_INFINITY;
       const { together, each } = sharesOf(total, callers);
-      const calls = Math.floor(Math.min(each, ownLimits.get(caller)?.[key] ?? Number.POSITIVE_INFINITY));
+      const calls = Math.floor(Math.min(each, ownLimits.get(name)?.[key] ?? Number.POSITIVE_INFINITY));
       const ofServices = [
-        { window, calls, callerKey: `:service:${caller}` },
+        { window, calls, callerKey: `:service:${name}` },
         { window, calls: Math.floor(together), callerKey: ':services' },
       ];
       return [
@@ -71,7 +68,7 @@ export function createQuota(
 
   return {
     /** Counts a call that is about to be sent. @throws QUOTA_EXCEEDED beyond a limit */
-    take: async (account: string, caller: Caller) => {
+    take: async (account: string, caller: Holder) => {
       const startedAt = performance.now();
       const keysOfDay: string[] = [];
       for (const limit of limitsOf(caller)) {

@@ -47,7 +47,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 /** Bodies up to this length, in bytes, always fit. A response with every documented signal has half of it. */
 const USUAL_BYTES = 8_192;
-/** So many chunks are joined: each takes some 110 bytes of heap, and HTTP allows chunks of one byte. */
+/** After this many chunks, the chunks are joined: each takes some 110 bytes of heap, and HTTP allows chunks of one byte. */
 const MAX_CHUNKS = 1_024;
 
 /** The responses to one operation share these bytes, beyond the usual length of each. */

@@ -4,7 +4,7 @@ import { entryOf, identifier, listOf, secretList } from '../../src/config/json-v
 import { address, matching, type Table, type Values } from '../../src/config/values.ts';
 import { badUserInput, DeviceTrustError } from '../../src/errors.ts';
 import type { RequestContext } from '../../src/graphql/context.ts';
-import type { RunningSlice, SliceOf, StartOptions } from '../../src/slice.ts';
+import type { RunningSlice, Slice, StartOptions } from '../../src/slice.ts';
 import { UpstreamClient } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/probe.ts';
 import { quota, timeoutMs } from '../../src/upstream/settings.ts';
@@ -29,7 +29,7 @@ type Settings = Values<Rows>;
 
 const scoresOf = (context: RequestContext) => context.partOf<ScoreRequest>('score');
 
-export const scoreSlice: SliceOf<Rows> = {
+export const scoreSlice: Slice<Rows> = {
   name: 'score',
   typeDefs: gql`
     extend type Query {

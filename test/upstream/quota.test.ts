@@ -142,9 +142,9 @@ test('a call that the quota of all refuses uses up nothing of the day of the ser
   const counters = countersOfProcess();
   const callers = { routerSecrets: ['secret'], services: [{ name: 'orders' }] };
   const { take } = createQuota('test', { perDay: 4 }, callers, { recordQuotaExceeded: () => {} }, counters);
-  for (const _ of times(4, String)) await take('account', { caller: 'router', isService: false });
+  for (const _ of times(4, String)) await take('account', { name: 'router', isService: false });
   for (const _ of times(3, String))
-    await expect(take('account', { caller: 'orders', isService: true })).rejects.toThrow('used up');
+    await expect(take('account', { name: 'orders', isService: true })).rejects.toThrow('used up');
   const { consumedPoints } = await counters.day.penalty('device-trust:test:day:service:orders:account', 0);
   expect(consumedPoints).toBe(1);
 });

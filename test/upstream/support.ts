@@ -61,7 +61,7 @@ export function createContext(endSpan = (_outcome: string) => {}) {
   };
   const cancellation = new AbortController();
   const cancel = () => cancellation.abort(new Error('disconnected'));
-  const operation = { caller: 'router', isService: false, requestId: 'r', startCall };
+  const operation = { caller: { name: 'router', isService: false }, requestId: 'r', startCall };
   return { ...operation, signal: cancellation.signal, responseBytesLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
 
