@@ -15,7 +15,6 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 interface Options {
   /** The slices to start if they have accounts. */
   readonly slices?: readonly Slice[];
-  /** See `startEventLoopMonitor`. */
   readonly maxDelayMs?: number | undefined;
 }
 

@@ -71,7 +71,6 @@ export const ERROR_CATALOGUE = {
   ),
 } as const satisfies Record<string, Definition>;
 
-/** Every value of `extensions.code`. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** The codes that a process with these slices can answer with. */

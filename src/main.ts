@@ -12,8 +12,6 @@ import { type Config, parseConfig, VARIABLES } from './settings/variables.ts';
 import type { Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
 
-/** The process: its configuration, its signals and its exit code. */
-
 // Without this flag, a few early requests with many references make V8 allocate in the old heap for the rest of the process.
 // Objects then outlive their request: a collection took five times as long, and a token 1.4 times the CPU.
 setFlagsFromString('--no-allocation-site-pretenuring');

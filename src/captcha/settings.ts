@@ -8,8 +8,6 @@ import { refuseAddresses } from '../slice.ts';
 import { quota, region, timeoutMs } from '../upstream/settings.ts';
 import { VALIDATE_TEMPLATE } from './contract.ts';
 
-/** The variables of the captcha service and of attestations, and the rules between them. */
-
 // 32 characters: captcha document, section 8.
 const captchaId = matching('32 visible ASCII characters', (text) => /^[!-~]{32}$/.test(text));
 // Any text can be the key of an HMAC, but white space around it comes from copying.

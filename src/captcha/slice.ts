@@ -9,7 +9,6 @@ import { type CaptchaService, openCaptchaService } from './service.ts';
 import { CAPTCHA_VARIABLES, captchaRules } from './settings.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
-/** The parts that all requests share. */
 export type CaptchaParts = Pick<CaptchaService, 'maxCaptchas' | 'check' | 'validate'>;
 
 /** Verifies and attests the captchas of one GraphQL request. */

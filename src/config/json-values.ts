@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { propertiesOf } from '../runtime/json.ts';
 import { type Kind, matching, oneOf } from './values.ts';
 
-/** The parts of values that are JSON: objects, lists, numbers, secrets and keys. */
-
 /** A key of JSON is shown only if it looks like a word, perhaps mistyped: anything else could be a secret in the wrong place. */
 export const looksLikeWord = (key: string) => /^[a-z_-]{1,24}$/i.test(key);
 

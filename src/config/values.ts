@@ -94,12 +94,6 @@ export const ownSecret = {
 /** A host of this machine, as a URL has it. */
 export const isLocalHost = (host: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
-/** Is this an https address, or an http address of this machine, for which no encryption is needed? */
-function isEncryptedOrLocal(text: string): boolean {
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && isLocalHost(hostname));
-}
-
 /** An address of HTTP. Paths are appended to it, so slashes at its end are removed. */
 const httpAddress = (expected: string, flaw: string, fits: (text: string) => boolean) =>
   ({
@@ -116,7 +110,10 @@ const httpAddress = (expected: string, flaw: string, fits: (text: string) => boo
 export const address = httpAddress(
   'an https address without user, query or fragment; plain http only to this machine',
   'not https',
-  isEncryptedOrLocal,
+  (text) => {
+    const { protocol, hostname } = new URL(text);
+    return protocol === 'https:' || (protocol === 'http:' && isLocalHost(hostname));
+  },
 );
 
 /** An address within the operator's own network, where plain http is usual. */

@@ -10,7 +10,6 @@ import { RECORDED_ROWS } from './signal-catalogue.ts';
 /** The content of a judgement, without the token and the metadata. */
 export type Judgement = Omit<DeviceJudgement, keyof Sealed | keyof Shown> & Shown;
 type Shown = Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
-/** The sealed text of a judgement. */
 export type Sealed = Pick<DeviceJudgement, 'sealed' | 'isShortened'>;
 
 const text = z.string();
@@ -56,10 +55,7 @@ const schema = z.strictObject({
 
 type Written = z.input<typeof schema>;
 
-/**
- * A judgement as the text of a record of at most `maxBytes`, shortened if it has to be. Undefined if the identifiers alone are
- * longer: a shortened identifier would be another one.
- */
+/** The text of a record of at most `maxBytes`, shortened if it has to be; undefined if the identifiers alone are longer. */
 export function writeRecord(judgement: Judgement, maxBytes: number) {
   const record = toRecord(judgement);
   const whole = JSON.stringify(record);

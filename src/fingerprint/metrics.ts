@@ -8,7 +8,6 @@ import type { RiskPolicy } from './policy.ts';
 const DRIFTS = ['unknown_signal', 'level', 'confidence', 'client_type'] as const;
 export type Drift = (typeof DRIFTS)[number];
 
-/** The subject of a decision. */
 type Decided = { readonly clientType: DeviceClientType; readonly eventType?: string | undefined };
 
 /** An event type (2.1) that can be a label: short, and on one line. */

@@ -2,8 +2,6 @@ import { CLIENT_TYPES } from './contract.ts';
 import { counts, decide, matches, type PolicyInput, type PolicySignal, type RiskPolicy, type Rule } from './policy.ts';
 import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
-/** A risk policy and its decisions, as lines for an analyst. */
-
 export const CLIENTS = Object.values(CLIENT_TYPES);
 
 type Case = Pick<PolicyInput, 'clientType' | 'eventType'>;

@@ -204,7 +204,6 @@ function locationOf([first, at, ...others]: readonly PropertyKey[], ids: readonl
   return `rule ${id ? show(id) : at + 1}: ${key && `${key}: `}`;
 }
 
-/** @param known the words to suggest from */
 function sentence(where: string, expected: string, value: unknown, known: readonly string[] = []) {
   const near = nearest(value, known);
   return `${where}expected ${expected}, but got ${show(value)}.${near === undefined ? '' : ` Did you mean ${near}?`}`;

@@ -6,8 +6,6 @@ import { quota, region, timeoutMs } from '../upstream/settings.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { DEFAULT_POLICY, policyFile } from './policy.ts';
 
-/** The variables of the fingerprint service and of the judgements on its answers, and the rules between them. */
-
 const secret = matching('visible ASCII characters', (text) => /^[!-~]+$/.test(text));
 // A URL would lose `.` and `..` as a part of its path.
 const publicKey = matching('visible ASCII characters, not dots alone', (text) => /^(?!\.+$)[!-~]+$/.test(text));

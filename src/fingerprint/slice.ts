@@ -21,7 +21,6 @@ import { type FingerprintService, openFingerprintService } from './service.ts';
 import { FINGERPRINT_VARIABLES, fingerprintRules } from './settings.ts';
 import { FINGERPRINT_SDL, isAtLeast, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
-/** The parts that all requests share. */
 export type FingerprintParts = Pick<FingerprintService, 'maxUpstreamCalls' | 'query' | 'decide' | 'judgements'> & {
   readonly upstream: Pick<UpstreamClient, 'find'>;
   readonly metrics: Pick<FingerprintMetrics, 'recordLookup' | 'recordDroppedMetadata'>;

@@ -8,7 +8,6 @@ export interface PartMaker {
   forRequest(context: RequestContext): object;
 }
 
-/** What the contexts of all requests share. */
 export interface ContextOptions {
   readonly maxCost: number;
   /** By the names of the slices that are on. */

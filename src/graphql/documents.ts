@@ -2,8 +2,6 @@ import { Lexer, Source, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 
-/** The documents of requests: their keys, their limits, and the caches by document. */
-
 /** The name of a document's first operation, as routers and clients write it. */
 const LEADING_NAME = /^\s*(?:query|mutation)\s+([_A-Za-z]\w*)/;
 

@@ -33,7 +33,6 @@ export function hasRisk({ definitions }: DocumentNode): boolean {
   return definitions.some((type) => 'fields' in type && [type, ...(type.fields ?? [])].some(hasTag));
 }
 
-/** Does this definition of the SDL have the tag `risk`? */
 function hasTag(node: Pick<FieldNode, 'directives'> | null | undefined): boolean {
   const tags = node?.directives?.filter(({ name }) => name.value === 'tag') ?? [];
   return tags.some(({ arguments: given = [] }) =>

@@ -1,7 +1,5 @@
 import { integer, type Table, type Values } from '../config/values.ts';
 
-/** The variables of an operation's cost, and the scope of the graph. */
-
 export const COST_VARIABLES = {
   maxRepresentations: { name: 'MAX_REPRESENTATIONS', ...integer(1, 100_000), default: '1000' },
   maxCost: { name: 'MAX_COST', ...integer(100, 10_000_000), default: '119000' },

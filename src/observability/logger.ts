@@ -114,7 +114,6 @@ export class RepeatLimit {
     if (count.seen <= LINES_PER_CAUSE) write(line);
   }
 
-  /** Ends the window, and reports the lines left out. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -176,11 +175,7 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
 
 export type LogHash = ReturnType<typeof createLogHash>;
 
-/**
- * Makes the function that hashes a token or a person for the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104).
- *
- * @param key by default random; then hashes of different processes cannot be compared
- */
+/** Makes the function that hashes texts for the log, into 12 hex digits of HMAC-SHA256. Without a key each process differs. */
 export function createLogHash(key: string | Buffer = randomBytes(32)) {
   return (text: string) => createHmac('sha256', key).update(text).digest('hex').slice(0, 12);
 }

@@ -9,7 +9,6 @@ import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics, OperationKind } from './metrics.ts';
 import { type CallTarget, endCall, endOperation, parseTraceparent, type Tracing } from './tracing.ts';
 
-/** Where operations are reported. */
 export interface Telemetry {
   readonly log: Logger;
   /** The fraction of the good operations that write a line. */
@@ -37,10 +36,7 @@ const SLOW_MS = 2_000;
 /** The total length of all upstream responses to one operation, in bytes beyond the usual length of each. */
 const MAX_RESPONSE_BYTES = 768 * 1024;
 
-/**
- * One operation, from its body to its response, with the limits that its upstream calls share. At its end it writes one log line,
- * one set of metrics and one span.
- */
+/** One operation, from body to response. At its end it writes one log line, one set of metrics and one span. */
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;

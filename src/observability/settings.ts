@@ -1,8 +1,6 @@
 import type { Environment } from '../config/parser.ts';
 import { choice, internalAddress, ownSecret, ratio, type Table, type Values } from '../config/values.ts';
 
-/** The variables of the log and of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
-
 export const TELEMETRY_VARIABLES = {
   logLevel: {
     name: 'LOG_LEVEL',

@@ -122,10 +122,7 @@ function meterOf(dropped: (count: number) => void): Meter {
   return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
 }
 
-/**
- * Ends the span of an operation. Its only text from the client is the name of the operation: the address is the socket's,
- * because any client can write a `Host` header.
- */
+/** Ends the span of an operation. Its name is the client's only text: the address is the socket's, not the `Host` header's. */
 export function endOperation(
   span: Span,
   { method = '', httpVersion, socket }: IncomingMessage,

@@ -36,7 +36,6 @@ export function createDnsCache(observer?: LookupObserver, lookup: Lookup = openS
 
 type HostName = ReturnType<typeof createName>;
 
-/** One host name with its addresses. */
 function createName(hostname: string, lookup: Lookup, observer: LookupObserver | undefined) {
   let addresses: readonly LookupAddress[] = [];
   let isFailing = false;

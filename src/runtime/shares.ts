@@ -57,7 +57,6 @@ export interface Reservation {
   release(): void;
 }
 
-/** Opens an empty reservation for a caller. */
 export type Reserve = (caller: Holder) => Reservation;
 
 /** A capacity for all callers. Services may hold only their shares of it. */

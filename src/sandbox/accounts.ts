@@ -2,8 +2,6 @@ import type { CaptchaSettings } from '../captcha/settings.ts';
 import type { FingerprintSettings } from '../fingerprint/settings.ts';
 import type { Region } from '../upstream/settings.ts';
 
-/** The accounts of both services: applications, captcha configurations, and the state of each. */
-
 /** Every query for a `forbidden` application gets a 403 (fingerprint document, 5). */
 type SandboxApplication = FingerprintSettings['fingerprintApplications'][number] & { readonly forbidden?: true };
 

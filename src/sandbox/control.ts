@@ -2,8 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { JsonResponse } from './http.ts';
 
-/** Faults and keys, which a tester changes from outside while the sandbox runs (README.md). */
-
 export const CHALLENGES_PATH = '/sandbox/challenges';
 export const FAULTS_PATH = '/sandbox/faults';
 export const KEYS_PATH = '/sandbox/keys';

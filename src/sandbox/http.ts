@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** The parts of HTTP that both services share. */
-
 export interface JsonResponse {
   readonly status: number;
   readonly body: object;

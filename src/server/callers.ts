@@ -18,10 +18,7 @@ const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 const NO_HEADERS: RawHeaders = { rawHeaders: [] };
 
-/**
- * Makes the function that identifies the caller of a request: the router or a service by its secret, or anyone if no secret is
- * configured. Its result is undefined if secrets are configured and the request has none of them.
- */
+/** Makes the function that identifies a caller by its secret; undefined without a known secret, unless none is configured. */
 export function identifierOf(settings: ServerSettings, trustsLoopback = false) {
   const { trustedHeaders = {} } = settings;
   const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;

@@ -43,7 +43,6 @@ type Handler = Awaited<ReturnType<typeof openHandler>>;
 /** Opens what answers the operations of a schema. */
 export async function openHandler(schema: GraphQLSchema, allowsIntrospection: boolean, options: HandlerOptions) {
   const { maxAnswerBytes = MAX_ANSWER_BYTES, plugins = [], telemetry, routerSecrets } = options;
-  const { log } = telemetry;
   const execution = new Execution(schema, options);
   const inlineTraces = routerSecrets.length > 0;
   const callers = callersIn(options);
@@ -51,7 +50,7 @@ export async function openHandler(schema: GraphQLSchema, allowsIntrospection: bo
     ...options,
     maxAnswerBytes,
     execution,
-    apollo: await startApollo(schema, { log, execution, allowsIntrospection, inlineTraces, plugins }),
+    apollo: await startApollo(schema, { log: telemetry.log, execution, allowsIntrospection, inlineTraces, plugins }),
     skipsApollo: plugins.length === 0,
     /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
     reserveBody: shareCapacity(MAX_BYTES_IN_FLIGHT, callers),
@@ -80,7 +79,6 @@ export async function handleGraphql(
     response.on('close', () => {
       if (!response.writableFinished) operation.cancel();
     });
-    // Until there is a response.
     let status = 500;
     let result: FormattedExecutionResult | undefined;
     try {

@@ -125,7 +125,6 @@ export function send(
   if (response.writableLength > 0) closeIfStalled(response);
 }
 
-/** Closes the connection if its answer makes no progress for `STALLED_MS`. */
 function closeIfStalled(response: ServerResponse): void {
   let checkedAt = 0;
   let stalledSince = 0;

@@ -46,7 +46,6 @@ interface ListenerOptions {
   readonly keepAliveMs: number;
   /** From about this age on a connection ends with its next response, in ms; 5 min by default. */
   readonly maxConnectionAgeMs?: number;
-  /** The callers that share the connections. */
   readonly callers?: Callers;
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;

@@ -5,8 +5,6 @@ import { forTrustedKeys } from '../graphql/caller.ts';
 import { RISK_SCOPE } from '../graphql/settings.ts';
 import { quotaLimits } from '../upstream/settings.ts';
 
-/** The variables of both ports and their limits, of the callers' secrets, and of the headers that are trusted. */
-
 /** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 

@@ -6,8 +6,6 @@ import { ANYONE, areScopesEnforced, ROUTER } from '../server/settings.ts';
 import type { Slice } from '../slice.ts';
 import { type Config, quotaOf, VARIABLES } from './variables.ts';
 
-/** The messages of a start about its configuration, beside those about single variables. */
-
 /** The features in use, in one line, with these slices on. */
 export function summaryOf(config: Config, slices: readonly Slice[]) {
   const { quotaStoreUrl, routerSecrets, services } = config;
@@ -25,8 +23,7 @@ export function summaryOf(config: Config, slices: readonly Slice[]) {
 
 function scopesOf(config: Config): string {
   if (!areScopesEnforced(config)) return 'not enforced';
-  const isServiceAlone = config.services.length > 0 && config.routerSecrets.length === 0;
-  if (isServiceAlone) return 'enforced';
+  if (config.services.length > 0 && config.routerSecrets.length === 0) return 'enforced';
   const header = config.trustedHeaders?.scopes;
   return header === undefined ? 'enforced, and none for requests of the router' : `enforced by the header ${header}`;
 }

@@ -43,18 +43,15 @@ export function parseConfig(
 
 /** The slices that are on with this configuration. The sandbox has accounts for each. */
 export function slicesOn(config: Config, chosen: readonly Slice[]): readonly Slice[] {
-  return config.upstreamMode === 'sandbox' ? chosen : chosen.filter((slice) => isConfigured(slice, config));
+  const values: Values<Table> = config;
+  const hasAccounts = ({ accounts }: Slice) => Object.keys(values[accounts] ?? []).length > 0;
+  return config.upstreamMode === 'sandbox' ? chosen : chosen.filter(hasAccounts);
 }
 
 /** The quota of a slice; undefined without limits. */
 export function quotaOf({ quota }: Slice, config: Values<Table>): QuotaLimits | undefined {
   // Safe: the variable of each quota has this type.
   return config[quota] as QuotaLimits | undefined;
-}
-
-function isConfigured({ accounts }: Slice, config: Values<Table>): boolean {
-  const list = config[accounts];
-  return Array.isArray(list) && list.length > 0;
 }
 
 function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice[], chosen: readonly Slice[]): void {

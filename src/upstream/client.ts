@@ -15,7 +15,6 @@ import type { QuotaLimits, UpstreamSettings } from './settings.ts';
 import { type Account, openPool, type PendingRequest, type UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
-/** The operation that needs a call. */
 export type CallingOperation = Pick<Operation, 'caller' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'>;
 
 export interface UpstreamRequest {
@@ -36,7 +35,6 @@ type Read<Result> = (response: UpstreamResponse) => {
 
 /** The options that every service has, with its own name and quota. */
 export interface SharedOptions extends Omit<HealthOptions, 'timeoutMs'> {
-  /** Limits how many calls are sent for each account. */
   readonly quota: Quota;
 }
 
@@ -175,7 +173,6 @@ export class UpstreamClient<Configured extends Account = Account> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  /** @throws the error of undici, if this is not an origin */
   #poolFor(origin: string): UpstreamPool {
     const pool = this.#pools.get(origin) ?? openPool(origin, this.#options.dns);
     this.#pools.set(origin, pool);

@@ -6,10 +6,7 @@ export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<Even
 /** The least lag of this process that excuses a late answer, in ms; half of the deadline if that is less. */
 const MIN_LAG_MS = 250;
 
-/**
- * Starts the deadline of a call or a probe, once the addresses of its host are known. At its end `signal` aborts with OVERLOADED if
- * `isOurFault`, else UPSTREAM_TIMEOUT.
- */
+/** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurFault`, else UPSTREAM_TIMEOUT. */
 export function startDeadline(ms: number, eventLoop: EventLoop, isOurFault: () => boolean, cancellation?: AbortSignal) {
   const ending = new AbortController();
   const startedAt = performance.now();
@@ -25,10 +22,7 @@ export function startDeadline(ms: number, eventLoop: EventLoop, isOurFault: () =
   const timer = setTimeout(() => setImmediate(expire), ms);
   return {
     signal: ending.signal,
-    /**
-     * Did this process cause the delay? Yes, if its lag > max(elapsed / 4, min(deadline / 2, 250 ms)). Otherwise its load would
-     * look like an outage of the service.
-     */
+    /** Did this process cause the delay? Otherwise its load would look like an outage of the service. */
     isOurDelay: (): boolean => {
       const lagMs = eventLoop.totalLagMs() - lagBeforeMs;
       const elapsedMs = performance.now() - startedAt;

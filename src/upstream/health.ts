@@ -17,9 +17,7 @@ const REFUSED_INTERVAL_MS = 10_000;
 const GRACE_MS = 15_000;
 
 export interface HealthOptions extends ProbeOptions, UpstreamSettings {
-  /** The name of the service, for the metrics and the log. */
   readonly service: string;
-  /** Replaces `GRACE_MS`. */
   readonly graceMs?: number;
   readonly metrics: UpstreamMetrics;
   readonly log: Logger;
@@ -27,17 +25,13 @@ export interface HealthOptions extends ProbeOptions, UpstreamSettings {
 
 export type ServiceHealth = ReturnType<typeof createServiceHealth>;
 
-/**
- * The health of the accounts of one upstream service, each with its probe, and whether they let this process become ready. The
- * first account is the default one.
- */
+/** The health of a service's accounts, of which the first is the default, and whether they let this process become ready. */
 export function createServiceHealth(probes: readonly Probe[], options: HealthOptions) {
   const { service, upstreamCheck, upstreamMode, graceMs = GRACE_MS, metrics, log } = options;
   const ready = Promise.withResolvers<void>();
   let isReady = false;
   let isGraceOver = false;
   let graceTimer: NodeJS.Timeout | undefined;
-  /** Aborts the probes in flight. */
   const closing = new AbortController();
   const all = probes.map(watch);
   const accounts = new Map(all.map((account) => [account.id, account]));

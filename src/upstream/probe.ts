@@ -7,7 +7,6 @@ import { type Account, openPool, type UpstreamResponse } from './transport.ts';
 /** A request of our own, which costs nothing upstream. No caller influences it, so its result is about the service alone. */
 export interface Probe extends Account {
   readonly body: () => string;
-  /** Classifies the response to this body. */
   readonly classify: (response: UpstreamResponse, body: string) => ProbeResult;
 }
 

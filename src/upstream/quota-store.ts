@@ -15,7 +15,6 @@ const CONNECT_TIMEOUT_MS = 1_000;
 interface Counter {
   /** Adds a call that has already waited this long for other counts, in ms. */
   penalty(key: string, waitedMs: number): Promise<RateLimiterRes>;
-  /** Takes a call back. */
   reward(key: string): Promise<unknown>;
 }
 
@@ -24,7 +23,6 @@ export type Counters = Readonly<Record<Window, Counter>>;
 const SECOND = { keyPrefix: '', points: 1, duration: 1 };
 const DAY = { ...SECOND, duration: 86_400 };
 
-/** Counts in this process alone. */
 export function countersOfProcess(): Counters {
   const counterFor = (options: typeof SECOND): Counter => {
     const limiter = new RateLimiterMemory(options);
@@ -33,10 +31,7 @@ export function countersOfProcess(): Counters {
   return { second: counterFor(SECOND), day: counterFor(DAY) };
 }
 
-/**
- * Connects to the Valkey or Redis in which all replicas count. Without an answer, this process counts alone. An unavailable store
- * does not reject the promise.
- */
+/** Connects to the Valkey or Redis in which all replicas count. Never rejects: without an answer, this process counts alone. */
 export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
   const { Redis } = await import('ioredis');
   const { protocol, hostname } = new URL(url);

@@ -2,8 +2,6 @@ import type { z } from 'zod';
 import { entryOf, number, parsed } from '../config/json-values.ts';
 import { choice, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
 
-/** The variables of all upstream services together, and the types of values that the variables of each service share. */
-
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
 export type Region = (typeof REGIONS)[number];

@@ -2,8 +2,6 @@ import { isIPv6 } from 'node:net';
 import { DeviceTrustError } from '../errors.ts';
 import { propertiesOf } from '../runtime/json.ts';
 
-/** Attributes errors to the upstream or to this machine. */
-
 /** Is this a failure of a service or of its account, and no limit of our own? */
 export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
   return error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_');

@@ -65,11 +65,7 @@ const MAX_IDLE_WITH_HINT_MS = 10_000;
 
 export type UpstreamPool = ReturnType<typeof openPool>;
 
-/**
- * The sockets to one address, opened on demand. The bulkheads limit how many are in use.
- *
- * @throws the error of undici, if `origin` is not scheme, host and port
- */
+/** The sockets to one address, opened on demand. @throws the error of undici, if `origin` is not scheme, host and port */
 export function openPool(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
   const { hostname } = new URL(origin);
   // An IP address needs no look-up.
@@ -182,7 +178,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#giveUpIfTooLarge();
   }
 
-  /** Settles with the bytes that have arrived. */
   onResponseEnd(): void {
     this.#giveUpIfTooLarge();
     if (this.#isOver) return;
