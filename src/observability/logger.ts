@@ -175,7 +175,7 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
 
 export type LogHash = ReturnType<typeof createLogHash>;
 
-/** Makes the function that hashes texts for the log, into 12 hex digits of HMAC-SHA256. Without a key each process differs. */
+/** Makes the function that hashes texts for the log: 12 hex digits of HMAC-SHA256. By default each process has a key of its own. */
 export function createLogHash(key: string | Buffer = randomBytes(32)) {
   return (text: string) => createHmac('sha256', key).update(text).digest('hex').slice(0, 12);
 }

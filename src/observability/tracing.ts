@@ -122,7 +122,7 @@ function meterOf(dropped: (count: number) => void): Meter {
   return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
 }
 
-/** Ends the span of an operation. Its name is the client's only text: the address is the socket's, not the `Host` header's. */
+/** Ends the span of an operation. The operation's name is the only text of the client: its `Host` header could be any. */
 export function endOperation(
   span: Span,
   { method = '', httpVersion, socket }: IncomingMessage,

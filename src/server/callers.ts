@@ -18,7 +18,7 @@ const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 const NO_HEADERS: RawHeaders = { rawHeaders: [] };
 
-/** Makes the function that identifies a caller by its secret; undefined without a known secret, unless none is configured. */
+/** Makes the function that identifies a caller by its secret: anyone if no secret is configured, undefined without a known one. */
 export function identifierOf(settings: ServerSettings, trustsLoopback = false) {
   const { trustedHeaders = {} } = settings;
   const { subject: subjectHeader, scopes: scopesHeader, metadata = {} } = trustedHeaders;
