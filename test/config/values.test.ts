@@ -42,6 +42,28 @@ describe('what is accepted', () => {
 const QUOTA = 'expected JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999';
 const WHOLE = 'expected a whole number from 1 to 60000';
 
+test.each([
+  ['ADMIN_PORT', 0, 65_535],
+  ['SANDBOX_PORT', 0, 65_533],
+  ['FINGERPRINT_TIMEOUT_MS', 1, 60_000],
+  ['CAPTCHA_TIMEOUT_MS', 1, 60_000],
+  ['UPSTREAM_MAX_IN_FLIGHT', 1, 10_000],
+  ['MAX_BODY_BYTES', 1_024, 10_485_760],
+  ['MAX_REPRESENTATIONS', 1, 100_000],
+  ['MAX_COST', 100, 10_000_000],
+  ['MAX_UPSTREAM_CALLS', 1, 10_000],
+  ['MAX_CAPTCHAS', 1, 100],
+  ['MAX_CONNECTIONS', 1, 100_000],
+  ['SHUTDOWN_GRACE_MS', 0, 30_000],
+])('a number may be as small or as large as the sentence about it says: %s', (name, min, max) => {
+  const range = `from ${min} to ${max}`;
+  for (const value of [min - 1, max + 1])
+    expect(problemsOf({ ...LIVE, [name]: `${value}` })).toEqual([
+      expect.stringContaining(`${range}, but got "${value}"`),
+    ]);
+  for (const value of [min, max]) expect(() => parse({ ...LIVE, [name]: `${value}` })).not.toThrow();
+});
+
 test.each<[string, string, readonly string[]]>([
   ['UPSTREAM_MODE', 'expected live or sandbox', ['prod', 'LIVE', ' live', 'true']],
   ['PORT', 'expected a port from 0 to 65535', ['65536', '-1', '80.5', '0x50', '1e3', ' 80', 'http', '４００１']],
