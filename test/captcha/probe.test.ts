@@ -31,11 +31,11 @@ describe('what a documented answer shows', () => {
     expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : HEALTHY_PROBE);
   });
 
-  test('a failure for a reason that the document does not know shows that the service judges', () => {
+  test('a probe that gets a failure for an undocumented reason shows that the service judges', () => {
     expect(judge({ ...FAIL, reason: 'of a new kind' })).toEqual(HEALTHY_PROBE);
   });
 
-  test('a pass, although a made-up challenge should not get one', () => {
+  test('a probe that gets a pass shows that the service judges, although a made-up challenge should not get one', () => {
     expect(judge(PASS)).toEqual(HEALTHY_PROBE);
   });
 });

@@ -17,14 +17,14 @@ const NAMING = { ...REST, ROUTER_SECRETS: 'secret-of-the-router', TRUSTED_HEADER
 const both = (ATTESTATION = settings(), ATTESTATION_KEYS = KEYS) => ({ ...NAMING, ATTESTATION, ATTESTATION_KEYS });
 
 describe('what is accepted', () => {
-  test('an issuer and an audience; the rest has defaults', () => {
+  test('ATTESTATION needs an issuer and an audience, and has defaults for the rest', () => {
     expect(parse(both())).toMatchObject({
       attestation: { issuer: ISSUER, lifetimeSeconds: 120, audiences: [{ ...ORDERS, subject: 'required' }] },
       attestationKeys: [KEY],
     });
   });
 
-  test('everything, with an issuer that is kept as it is written', () => {
+  test('ATTESTATION is accepted with everything, and its issuer is kept as it is written', () => {
     const audience = { id: 'a-b_c.d:1', actions: ['one', 'two'], subject: 'optional', captchaIds: [ID] };
     const text = settings({ issuer: `${ISSUER}/`, lifetimeSeconds: 240, audiences: [audience] });
     expect(parse(both(text)).attestation).toEqual(JSON.parse(text));

@@ -7,7 +7,7 @@ import { MAIN, startProcess } from '../support/process.ts';
 
 const STORE = { QUOTA_STORE_URL: 'redis://127.0.0.1', FINGERPRINT_QUOTA: '{"perDay":1}', DEBUG: '*' };
 
-test('live mode does not start with them, and names each', async ({ onTestFinished }) => {
+test('live mode does not start with an unsafe switch, and names each', async ({ onTestFinished }) => {
   const NODE_OPTIONS = '--insecure-http-parser --inspect=0.0.0.0:0';
   const child = startProcess(MAIN, { ...LIVE, ...STORE, NODE_OPTIONS, NODE_TLS_REJECT_UNAUTHORIZED: '0' });
   onTestFinished(child.stop);
@@ -21,7 +21,7 @@ test('live mode does not start with them, and names each', async ({ onTestFinish
     expect(child.stderr()).toContain(`\n  ${sentence}, `);
 });
 
-test('the sandbox starts with such a switch', async (context) => {
+test('the sandbox starts with an unsafe switch', async (context) => {
   await startServing(context, { ...SANDBOX, NODE_OPTIONS: '--insecure-http-parser' });
 });
 
@@ -30,7 +30,7 @@ test.each<[string, number]>([
   ['--inspect-brk=10.0.0.1', 1],
   ['--inspect --inspect-port=localhost:0', 0],
   ['--import=./telemetry.mjs --require @opentelemetry/auto-instrumentations-node/register', 0],
-])('NODE_OPTIONS=%s has %i of them, and so has the command line', (text, count) => {
+])('NODE_OPTIONS=%s has %i unsafe switches, and so has the command line', (text, count) => {
   expect(unsafeSwitches({ NODE_OPTIONS: text }, [])).toHaveLength(count);
   expect(unsafeSwitches({}, text.split(' '))).toHaveLength(count);
 });

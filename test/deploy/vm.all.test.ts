@@ -83,7 +83,7 @@ test('the archive explains the risk policy', async () => {
   expect(explained).toMatch(/^EMULATOR IOS: CHALLENGE by serious/);
 });
 
-test('the links of its page lead to files of the archive', () => {
+test('the links of the page about a VM lead to files of the archive', () => {
   const page = join(folder, 'deploy/vm/README.md');
   const links = [...readFileSync(page, 'utf8').matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, link = '']) => link);
   expect(links).toContain('../README.md');

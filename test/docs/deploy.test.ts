@@ -47,7 +47,7 @@ test('each example of a configuration is accepted', () => {
   }
 });
 
-test.each(page.rowsOf('path', 'answer'))('%s answers %s', async (path = '', answer) => {
+test.each(page.rowsOf('path', 'answer'))('the table of health is right: %s answers %s', async (path = '', answer) => {
   const response = await fetch(app.url + path.replace(/^`GET (.*)`$/, '$1'));
   expect(`${response.status}`).toBe(answer?.slice(0, 3));
 });

@@ -84,7 +84,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the files fit the types of Apollo Client and React, as strictly as this project', async () => {
+test('the files of the guide fit the types of Apollo Client and React, as strictly as this project', async () => {
   const options =
     '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --skipLibCheck';
   const modules =
@@ -93,7 +93,7 @@ test('the files fit the types of Apollo Client and React, as strictly as this pr
   expect(await shell(`npx tsc ${options} ${modules} --lib es2024,dom,dom.iterable --types react ${names}`)).toBe('');
 });
 
-test('the test of the page passes without a server', async () => {
+test('the test in the guide passes without a server', async () => {
   await writeFile(join(folder, 'vitest.config.ts'), 'export default {}');
   expect(await shell(`NO_COLOR=1 npx vitest run --root ${folder}`)).toMatch(/Tests +1 passed/);
 });

@@ -40,14 +40,14 @@ describe.each(PAGES)('%s', (path) => {
     expect(broken).toEqual([]);
   });
 
-  test('each script is there', () => {
+  test('each script that the page names is there', () => {
     // The changelog says which scripts there were.
     const named = path === 'CHANGELOG.md' ? [] : [...text.matchAll(/npm run ([a-z][a-z:]*)/g)];
     expect(named.map(([, script = '']) => script).filter((script) => !(script in scripts))).toEqual([]);
   });
 });
 
-test('each operation is valid and has what generators of code ask for: a name, and `__typename` of every union and interface', async () => {
+test('each operation of a page is valid and has what generators of code ask for: a name, and `__typename` of every union and interface', async () => {
   const ours = buildSchema(readFileSync(join(ROOT, 'schema/clients/both.graphql'), 'utf8'));
   const explored = await operationsWith('data:,{}', ['fingerprint', 'captcha']);
   const documents = [...PAGES.flatMap((path) => operationsOf(readPage(path))), ...explored.map((one) => one.document)];

@@ -15,7 +15,7 @@ const shown = page.blocks.flatMap((block, index) => {
   return block.language === 'sh' && next?.language === 'json' ? [{ command: block.text, answer: next.text }] : [];
 });
 
-test.each(shown)('pasted into a shell this prints what the page shows: $command', async ({ command, answer }) => {
+test.each(shown)('a command of README.md prints what the page shows: $command', async ({ command, answer }) => {
   // The app of this test listens on free ports.
   const here = command
     .replaceAll('http://127.0.0.1:4001', app.url)

@@ -49,7 +49,7 @@ describe('operations', () => {
   });
 });
 
-test('pasted into a shell the command gets an attestation that a service accepts from `user-1`', async () => {
+test('the command of schema/README.md gets an attestation that a service accepts from `user-1`', async () => {
   const command = page.blocks.find(({ text }) => text.includes('curl '))?.text ?? '';
   const here = command
     .replace('http://127.0.0.1:4001', app.url)
@@ -64,7 +64,7 @@ test('pasted into a shell the command gets an attestation that a service accepts
 describe('tables', () => {
   const codesIn = (text = '') => [...text.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code);
 
-  test('errors: every code once, at its side, and all that a retry helps', () => {
+  test('the table of errors has every code once, at its side, and all that a retry helps', () => {
     const catalogue = Object.entries(ERROR_CATALOGUE);
     const rows = page
       .rowsOf('side', 'action', 'codes')
@@ -75,7 +75,7 @@ describe('tables', () => {
     expect(codesIn(retryable).toSorted()).toEqual(helped.toSorted());
   });
 
-  test('limits: each has the default of its variable, and a code of the catalogue', () => {
+  test('the table of limits has the default of each variable, and codes of the catalogue', () => {
     const rows = page.rowsOf('limit of one request', 'variable', 'default', 'code');
     expect(rows.length).toBeGreaterThan(5);
     const defaults = new Map(Object.values<Variable>(VARIABLES).map((one) => [`\`${one.name}\``, one.default]));

@@ -19,11 +19,11 @@ const SHOWN: Readonly<Record<number, object>> = {
   500: { evidence: 'failed', reason: 'HTTP status 500' },
 };
 
-test.each(documentedErrors)('the documented error $name shows who has to act', ({ status, message, data }) => {
+test.each(documentedErrors)('a probe that gets the error $name shows who has to act', ({ status, message, data }) => {
   expect(probe.classify({ status, json: { code: status, message, data } }, probe.body())).toEqual(SHOWN[status]);
 });
 
-test('a success, although an empty token should not get one', () => {
+test('a probe that gets a success shows that the account works, although an empty token should not get one', () => {
   expect(probe.classify({ status: 200, json: ANDROID }, probe.body())).toEqual(HEALTHY_PROBE);
 });
 
@@ -36,11 +36,11 @@ test.each<[string, unknown, number, string, string?]>([
   ['a 400 of something else', { error: 'bad request' }, 400, 'inconclusive'],
   ['a bare 401', undefined, 401, 'refused'],
   ['a body in gzip', undefined, 200, 'inconclusive', 'gzip'],
-])('an answer that is not documented: %s', (_what, json, status, evidence, unreadable) => {
+])('a probe that gets an undocumented answer: %s', (_what, json, status, evidence, unreadable) => {
   expect(probe.classify({ status, json, unreadable }, probe.body())).toMatchObject({ evidence });
 });
 
-test('the question is about an empty token, which costs no event, with our credentials (section 4)', () => {
+test('a probe asks about an empty token, which costs no event, with our credentials (section 4)', () => {
   expect(probe).toMatchObject({
     region: 'EU',
     origin: 'http://127.0.0.1:9',

@@ -93,7 +93,7 @@ beforeAll(async () => {
   kubectl('wait --for=condition=Established --timeout=60s crd --all');
 });
 
-test.each(FOLDERS)('it accepts every object of %s, and its pod, but none that may be root', async (folder) => {
+test.each(FOLDERS)('Kubernetes accepts each object of %s and its pod, but none that may be root', async (folder) => {
   await complete(folder === 'kubernetes');
   const apply = `${APPLY} -n ${namespaceOf(folder)}`;
   expect(kubectl(`${apply} -k deploy/${folder}`)).toMatch(ACCEPTED);

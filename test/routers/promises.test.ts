@@ -226,7 +226,7 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
 
   const [, estimate] = readPage('deploy/router/README.md').text.match(`(\\d+) \\(${name}\\)`) ?? [];
   if (estimate !== undefined)
-    test('its demand control estimates what its page says', async () => {
+    test('the demand control of a router estimates what its page says', async () => {
       const { headers, text } = await send(CROSS_SUBGRAPH_QUERY, {}, analyst);
       const shown = headers.get('x-cost-estimated') ?? headers.get('x-wg-cost-estimated');
       expect(shown ?? `${JSON.parse(text).extensions.cost.estimated}`).toBe(estimate);

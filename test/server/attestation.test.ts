@@ -82,7 +82,7 @@ describe('in sandbox mode, without any configuration', async () => {
     expect(await issuedBy(app, 'verified')).toBe(before);
   });
 
-  test('a refusal is counted, and does not spend the challenge', async () => {
+  test('an attestation that is refused is counted, and does not spend the challenge', async () => {
     const challenge = await solve();
     const before = Number(await refusedBy(app, 'audience'));
     const { data, errors } = await validate({ ...challenge, audience: 'payments', action: 'placeOrder' });
@@ -169,7 +169,7 @@ describe('behind a router', async () => {
     expect(partsOf(data.validateCaptcha.attestation).payload).not.toHaveProperty('sub');
   });
 
-  test('the keys are published without a secret: the public parts of all of them', async () => {
+  test('the keys of attestations are published without a secret: the public parts of all of them', async () => {
     const { status, headers, text } = await request(app.url + JWKS);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/jwk-set+json');
@@ -182,7 +182,7 @@ describe('behind a router', async () => {
     for (const { d } of [next, active, retired]) expect(text + app.logged()).not.toContain(d);
   });
 
-  test('the keys have no body for HEAD, and take no other method', async () => {
+  test('the keys of attestations have no body for HEAD, and take no other method', async () => {
     const head = await request(app.url + JWKS, { method: 'HEAD' });
     expect([head.status, head.headers.get('cache-control'), head.text]).toEqual([200, 'max-age=300', '']);
     for (const init of [json('{}'), { method: 'PUT' }, { method: 'DELETE' }]) {
