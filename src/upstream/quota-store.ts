@@ -4,8 +4,8 @@ import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-l
 import { tlsOptionsFor } from '../runtime/http.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 
-/** How long a call waits for all its counts, and the least time for one of them, in ms. */
-const [MAX_WAIT_MS, MIN_WAIT_MS] = [50, 10];
+/** How long a call waits for its counts, of which the last one still has the least time, in ms. */
+const [MAX_WAIT_MS, MIN_WAIT_MS] = [50, 5];
 /** After a count that failed, this process counts alone for this many ms, so that a silent store does not delay every call. */
 const RETRY_AFTER_MS = 1_000;
 /** How long the start waits for a connection, and a connection for the answer to its login, in ms. */
@@ -86,7 +86,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     return {
       penalty: async (key, waitedMs) => {
         if (isAlone()) return alone.penalty(key);
-        const ms = Math.max(MAX_WAIT_MS - waitedMs, MIN_WAIT_MS);
+        const ms = Math.max(MAX_WAIT_MS - MIN_WAIT_MS - waitedMs, MIN_WAIT_MS);
         let timer: NodeJS.Timeout | undefined;
         const expired = new Promise<undefined>((resolve) => {
           // An answer that waits in the socket is read first. `commandTimeout` would blame the store for a pause of this process.
