@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { freePort } from './ports.ts';
+import { startCommand, type TestProcess } from './process.ts';
 import { programOf } from './programs.ts';
 
 /** A real Redis or Valkey on a free port of loopback that keeps nothing on disk. Whoever starts one stops it. */
@@ -14,7 +12,7 @@ export async function startRedis(more: Readonly<Record<string, string>> = {}) {
   const executable = programOf('redis-server');
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-redis-'));
   const port = await freePort();
-  let server: ReturnType<typeof spawn> | undefined;
+  let server: TestProcess | undefined;
 
   /** Starts it on its port, without any data. */
   async function start(): Promise<void> {
@@ -30,32 +28,12 @@ export async function startRedis(more: Readonly<Record<string, string>> = {}) {
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     // Where the packages are only unpacked, their libraries are beside the executable.
     const libraries = globSync(join(executable, '../../lib/*-linux-gnu'));
-    const child = spawn(executable, args, { env: { LD_LIBRARY_PATH: libraries.join(':') } });
-    server = child;
-    const lines: string[] = [];
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface(stream).on('line', (line) => lines.push(line));
-    }
-    const ended = once(child, 'exit').then(() => {
-      throw new Error(`expected a running server, but got: ${lines.join('\n')}`);
-    });
-    const ready = new Promise<void>((resolve) => {
-      createInterface(child.stdout).on('line', (line) => {
-        if (line.includes('Ready to accept connections')) resolve();
-      });
-    });
-    await Promise.race([ready, ended]);
-    ended.catch(() => {});
+    server = startCommand([executable, ...args], { env: { LD_LIBRARY_PATH: libraries.join(':') } });
+    await server.waitFor(/Ready to accept connections/);
   }
 
   /** Ends it at once, as a crash does. */
-  async function kill(): Promise<void> {
-    const child = server;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  }
+  const kill = async () => server?.stop();
 
   await start();
   return {
@@ -63,8 +41,8 @@ export async function startRedis(more: Readonly<Record<string, string>> = {}) {
     start,
     kill,
     /** It keeps its connections, but answers nothing until it is resumed. */
-    pause: () => void server?.kill('SIGSTOP'),
-    resume: () => void server?.kill('SIGCONT'),
+    pause: () => server?.signal('SIGSTOP'),
+    resume: () => server?.signal('SIGCONT'),
     stop: async () => {
       await kill();
       await rm(folder, { recursive: true });
