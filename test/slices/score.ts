@@ -4,7 +4,7 @@ import { entryOf, identifier, listOf, secretList } from '../../src/config/json-v
 import { address, matching, type Table, type Values } from '../../src/config/values.ts';
 import { badUserInput, DeviceTrustError } from '../../src/errors.ts';
 import type { RequestContext } from '../../src/graphql/context.ts';
-import type { RunningSlice, Slice, StartOptions } from '../../src/slice.ts';
+import type { Slice, StartOptions } from '../../src/slice.ts';
 import { UpstreamClient } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/probe.ts';
 import { quota, timeoutMs } from '../../src/upstream/settings.ts';
@@ -45,32 +45,39 @@ export const scoreSlice: Slice<Rows> = {
     refuse(isLive && isSet('scoreAccounts') && !isSet('scoreUrl'), 'scoreUrl', address.expected, 'nothing'),
   summary: ({ scoreUrl }) => [`score: ${scoreUrl ? 'on' : 'off'}`],
   unused: () => [],
-  start: (options) => new ScoreService(options),
+  start: openScoreService,
 };
 
 const answer = z.object({ score: z.number().min(0).max(1) });
 
-class ScoreService implements RunningSlice {
-  readonly upstream: UpstreamClient;
-  readonly recordScore: () => void;
-  readonly log: StartOptions['shared']['log'];
+type ScoreRequest = ReturnType<ReturnType<typeof openScoreService>['forRequest']>;
 
-  constructor({ settings, shared, registry }: StartOptions<Rows>) {
-    const scores = registry.counter('scores_total', 'Scores of people');
-    this.recordScore = () => scores.inc();
-    this.log = shared.log;
-    this.upstream = new UpstreamClient({
-      ...shared,
-      accounts: accountsOf(settings),
-      probeOf: (account) => ({ ...account, body: () => '{"person":""}', classify: probeResultOf }),
-      pathTemplate: PATH,
-      timeoutMs: settings.scoreTimeoutMs,
-    });
-  }
+function openScoreService({ settings, shared, registry }: StartOptions<Rows>) {
+  const scores = registry.counter('scores_total', 'Scores of people');
+  const upstream = new UpstreamClient({
+    ...shared,
+    accounts: accountsOf(settings),
+    probeOf: (account) => ({ ...account, body: () => '{"person":""}', classify: probeResultOf }),
+    pathTemplate: PATH,
+    timeoutMs: settings.scoreTimeoutMs,
+  });
 
-  forRequest(context: RequestContext): ScoreRequest {
-    return new ScoreRequest(this, context);
-  }
+  /** The part of a request. */
+  const forRequest = ({ operation }: RequestContext) => ({
+    of(person: string): Promise<number> {
+      const account = upstream.find(undefined);
+      if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
+      return upstream.call({ account, body: JSON.stringify({ person }), operation }, ({ status, json }) => {
+        const { data } = answer.safeParse(json);
+        if (status >= 500) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
+        if (!data) throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: `HTTP status ${status}` });
+        scores.inc();
+        if (data.score > 0.9) shared.log.warn({ service: 'score', account: account.id }, 'a score is very high');
+        return { result: data.score, evidence: 'well', outcome: 'ok' };
+      });
+    },
+  });
+  return { upstream, forRequest };
 }
 
 function accountsOf({ scoreAccounts, scoreUrl }: Settings): Account[] {
@@ -82,29 +89,3 @@ function accountsOf({ scoreAccounts, scoreUrl }: Settings): Account[] {
 }
 
 const probeResultOf = ({ status }: UpstreamResponse) => (status === 400 ? HEALTHY_PROBE : evidenceOfStatus(status));
-
-/** The part of a request. */
-class ScoreRequest {
-  readonly #service: ScoreService;
-  readonly #context: RequestContext;
-
-  constructor(service: ScoreService, context: RequestContext) {
-    this.#service = service;
-    this.#context = context;
-  }
-
-  of(person: string): Promise<number> {
-    const { upstream, log, recordScore } = this.#service;
-    const account = upstream.find(undefined);
-    if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
-    const { operation } = this.#context;
-    return upstream.call({ account, body: JSON.stringify({ person }), operation }, ({ status, json }) => {
-      const { data } = answer.safeParse(json);
-      if (status >= 500) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
-      if (!data) throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: `HTTP status ${status}` });
-      recordScore();
-      if (data.score > 0.9) log.warn({ service: 'score', account: account.id }, 'a score is very high');
-      return { result: data.score, evidence: 'well', outcome: 'ok' };
-    });
-  }
-}
