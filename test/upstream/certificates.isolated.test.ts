@@ -40,7 +40,6 @@ test('a host name stays the name that the certificate is for, and the one in the
   trust(server);
   const dns = createDnsCache(undefined, async () => [{ address: '127.0.0.1', family: 4 }]);
   const client = createTestClient({ dns });
-  onTestFinished(() => client.close());
   const post = (host: string) =>
     client.call(requestTo(`https://${host}:${server.upstream.port}`, createContext()), asIs);
   for (let call = 1; call <= 2; call += 1) expect(await post('upstream.example')).toMatchObject({ status: 200 });

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
@@ -16,7 +16,6 @@ function startClient(options: Omit<TestOptions, 'metrics'> = {}) {
   const reports: [region: string | undefined, outcome: string][] = [];
   const recordCall: UpstreamMetrics['recordCall'] = ({ region, outcome }) => void reports.push([region, outcome]);
   const client = createTestClient({ ...options, metrics: { recordCall } });
-  onTestFinished(() => client.close());
   return { client, reports };
 }
 

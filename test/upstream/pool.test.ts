@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createDnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { answer, type Behaviour, type Hostile, hang, startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
@@ -17,7 +17,6 @@ const start = (behave: Behaviour) => untilEnd(startHostile(behave));
 function startClient(lookup: Lookup, timeoutMs = 60_000) {
   const dns = createDnsCache(undefined, lookup);
   const client = createTestClient({ dns, timeoutMs, upstreamMaxInFlight: 1_000 });
-  onTestFinished(() => client.close());
   return {
     post: (origin: string) => client.call(requestTo(origin, createContext()), asIs),
     /** Makes a call, and leaves its socket idle. */
@@ -74,7 +73,6 @@ describe('a look-up', () => {
     const upstream = await start(good);
     const dns = createDnsCache(undefined, () => sleep(100, LOOPBACK));
     const client = createTestClient({ dns });
-    onTestFinished(() => client.close());
     const context = createContext();
     const call = client.call(requestTo(atName(upstream), context), asIs);
     context.cancel();
@@ -102,7 +100,6 @@ describe('a socket', () => {
     const waiting: (() => void)[] = [];
     const upstream = await start((exchange) => void waiting.push(() => good(exchange)));
     const client = createTestClient({ upstreamMaxInFlight: 50 });
-    onTestFinished(() => client.close());
     const calls = Array.from({ length: 100 }, () => client.call(requestTo(upstream.url, createContext()), asIs));
     await expect.poll(() => waiting.length).toBe(50);
     for (let served = 0; served < 100; ) {
@@ -118,7 +115,6 @@ describe('a socket', () => {
     // It accepts connections, and never finishes a TLS handshake.
     const upstream = await start(hang);
     const client = createTestClient({ upstreamMaxInFlight: 5 });
-    onTestFinished(() => client.close());
     const callAndLeave = async () => {
       const context = createContext();
       const call = client.call(requestTo(`https://127.0.0.1:${upstream.port}`, context), asIs).catch(() => {});
@@ -137,7 +133,6 @@ describe('a socket', () => {
   test('a socket that opens after its client has left frees one place', async () => {
     const upstream = await start(hang);
     const client = createTestClient({ upstreamMaxInFlight: 1 });
-    onTestFinished(() => client.close());
     for (let time = 0; time < 3; time += 1) {
       const context = createContext();
       const call = client.call(requestTo(upstream.url, context), asIs);

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createDnsCache } from '../../src/runtime/dns.ts';
 import { type CallingOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
@@ -30,12 +31,12 @@ export function serviceOptions() {
   } as const;
 }
 
-/** A client of an upstream service, with what a test says. */
+/** A client of an upstream service, with what a test says, until the test ends. */
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
   const callers = { routerSecrets: ['secret'], services: [] };
   const quota = createQuota('test', {}, callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
-  return new UpstreamClient({
+  const client = new UpstreamClient({
     ...usual,
     quota,
     pathTemplate: '/',
@@ -44,6 +45,8 @@ export function createTestClient({ probes = [], metrics, ...options }: TestOptio
     probeOf: (probe) => probe,
     metrics: { ...usual.metrics, ...metrics },
   });
+  onTestFinished(() => client.close());
+  return client;
 }
 
 /** With the question that probes each account. */
