@@ -1,7 +1,9 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { answer, answersProbes, type Behaviour, hang, type RawRequest, reset } from '../support/hostile.ts';
+import { json } from '../support/requests.ts';
 import { times } from '../support/times.ts';
+import { untilEnd } from '../support/until-end.ts';
 import {
   ATTESTING,
   attested,
@@ -22,7 +24,7 @@ import {
   verifyPeople,
 } from './captchas.ts';
 import { exception, FAIL } from './documented.ts';
-import { CAPTCHA, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
+import { CAPTCHA, startBoth, startSwitchable, until, verify } from './support.ts';
 
 /**
  * A bot buys, times, chooses or fakes an outage, so that challenges which nobody solved proceed. What it gets is never more
@@ -74,11 +76,15 @@ describe.concurrent('an outage that is bought', () => {
 
 describe.concurrent('an outage of one captcha id', () => {
   /** Two captcha ids, each at a service of its own. */
-  async function startTwo(context: TestContext) {
-    const [first, second] = [await startSwitchable(serves), await startSwitchable(serves)];
-    const app = await startAgainst(first, 1_000, { ...ATTESTING, captchaUrlNA: second.url });
-    for (const { stop } of [first, second, app]) context.onTestFinished(stop);
-    return { first, second, app };
+  async function startTwo(
+    context: TestContext,
+    deadlineMs = 1_000,
+    overrides: Partial<Config> = {},
+    probe = answersProbes,
+  ) {
+    const second = await untilEnd(startSwitchable(serves, { probe }), context);
+    const { upstream, app } = await start(context, deadlineMs, { captchaUrlNA: second.url, ...overrides });
+    return { first: upstream, second, app };
   }
   const EVERYWHERE = [{}, TO_BOTH, TO_ANY];
 
@@ -98,10 +104,7 @@ describe.concurrent('an outage of one captcha id', () => {
 
   test('a bot proceeds with no captcha id before another one is known, which is well but slow', async (context) => {
     const late: Behaviour = (exchange) => void setTimeout(answersProbes, 900, exchange);
-    const first = await startSwitchable(serves);
-    const second = await startSwitchable(serves, { probe: late });
-    const app = await startAgainst(first, 20_000, { ...ATTESTING, upstreamCheck: 'off', captchaUrlNA: second.url });
-    for (const { stop } of [first, second, app]) context.onTestFinished(stop);
+    const { first, app } = await startTwo(context, 20_000, { upstreamCheck: 'off' }, late);
     await verifyPeople(app, 40);
     first.fail(unavailable);
     const outcomes = await flood(80, 10, () => verify(app, TO_BOTH));
@@ -220,13 +223,9 @@ describe.concurrent('in a real outage', () => {
     upstream.fail((exchange) => void setTimeout(unavailable, 50, exchange));
     const [sent, since] = [upstream.requests, performance.now()];
     const leave = async () => {
-      const { variables, query } = CAPTCHA;
-      const init = {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query, variables }),
-      };
-      await fetch(app.graphqlUrl, { ...init, signal: AbortSignal.timeout(10) }).catch(() => undefined);
+      const { query, variables } = CAPTCHA;
+      const init = { ...json(JSON.stringify({ query, variables })), signal: AbortSignal.timeout(10) };
+      await fetch(app.graphqlUrl, init).catch(() => undefined);
     };
     while (performance.now() - since < 1_500) await Promise.all(times(5, leave));
     expect(upstream.requests - sent).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - since) / 1_000));

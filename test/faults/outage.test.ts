@@ -7,6 +7,7 @@ import { partsOf } from '../support/attestations.ts';
 import { answer, answersProbes, type Behaviour, hang, reset, thenClose } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { times } from '../support/times.ts';
+import { untilEnd } from '../support/until-end.ts';
 import {
   ATTESTING,
   flood,
@@ -24,7 +25,7 @@ import {
   verifyPeople,
 } from './captchas.ts';
 import { exception, PAGE } from './documented.ts';
-import { CAPTCHA, crowd, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
+import { CAPTCHA, crowd, startBoth, startSwitchable, until, verify } from './support.ts';
 
 /** Failures that befall everybody, for a moment or for longer. A moment is no outage, and in an outage people proceed soon. */
 
@@ -84,10 +85,8 @@ describe.concurrent('a whole outage', () => {
   );
 
   test('an outage lets nobody proceed who names a captcha id that was paused before the process started', async (context) => {
-    const upstream = await startSwitchable(paused, { probe: paused });
-    context.onTestFinished(upstream.stop);
-    const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'off' });
-    context.onTestFinished(app.stop);
+    const config = { ...ATTESTING, upstreamCheck: 'off' } as const;
+    const { app } = await startBoth(context, paused, LONG, config, paused);
     const outcomes: Outcome[] = [];
     await until(async () => {
       outcomes.push(await verify(app, TO_FIRST));
@@ -98,10 +97,8 @@ describe.concurrent('a whole outage', () => {
   });
 
   test('an outage lets nobody proceed in a process that was started in it', async (context) => {
-    const upstream = await startSwitchable(unavailable, { probe: unavailable });
-    context.onTestFinished(upstream.stop);
-    const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'first' });
-    context.onTestFinished(app.stop);
+    const config = { ...ATTESTING, upstreamCheck: 'first' } as const;
+    const { upstream, app } = await startBoth(context, unavailable, LONG, config, unavailable);
     const outcomes: Outcome[] = [];
     await untilDown(app, async () => outcomes.push(await verify(app)));
     outcomes.push(...(await flood(5, 300, () => verify(app, TO_FIRST))));
@@ -111,10 +108,8 @@ describe.concurrent('a whole outage', () => {
   });
 
   test('an outage lets those proceed who have no widget, each checkout with an attestation of its own, and only then', async (context) => {
-    const sandbox = await startSandbox({ port: 0 });
-    context.onTestFinished(sandbox.stop);
-    const app = await startInLiveMode(sandbox.urls, { ...ATTESTING, upstreamCheck: 'first' });
-    context.onTestFinished(app.stop);
+    const sandbox = await untilEnd(startSandbox({ port: 0 }), context);
+    const app = await untilEnd(startInLiveMode(sandbox.urls, { ...ATTESTING, upstreamCheck: 'first' }), context);
     const unavailableWidget = { captchaOutput: 'unavailable', passToken: 'unavailable', genTime: '0' };
     const [one, other] = times(2, () => ({
       lotNumber: `unavailable-${randomUUID()}`,
@@ -154,11 +149,10 @@ describe.concurrent('a whole outage', () => {
     ['is paused, and so down for everybody', answersProbes, paused, PROCEEDS],
     ['has never worked', limited, limited, STAYS],
   ])('a whole outage counts for an audience whose second captcha id %s', async ([, before, now, ofSecond], context) => {
-    const upstream = await startSwitchable(serves);
-    const other = await startSwitchable(serves, { probe: before });
+    const other = await untilEnd(startSwitchable(serves, { probe: before }), context);
     const upstreamCheck = before === limited ? 'first' : 'all';
-    const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck, captchaUrlNA: other.url });
-    for (const { stop } of [upstream, other, app]) context.onTestFinished(stop);
+    const config = { ...ATTESTING, upstreamCheck, captchaUrlNA: other.url } as const;
+    const { upstream, app } = await startBoth(context, serves, LONG, config);
     upstream.fail(unavailable);
     other.fail(now);
     expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
@@ -166,9 +160,8 @@ describe.concurrent('a whole outage', () => {
   });
 
   test('a whole outage of a captcha id that the service has paused lets people proceed within the budget, and blames our configuration', async (context) => {
-    const [upstream, other] = [await startSwitchable(serves), await startSwitchable(serves)];
-    const app = await startAgainst(upstream, LONG, { ...ATTESTING, captchaUrlNA: other.url });
-    for (const { stop } of [upstream, other, app]) context.onTestFinished(stop);
+    const other = await untilEnd(startSwitchable(serves), context);
+    const { upstream, app } = await startBoth(context, serves, LONG, { ...ATTESTING, captchaUrlNA: other.url });
     await verifyPeople(app, 8);
     // Without a probe that confirms it, nobody proceeds.
     upstream.behave(paused);

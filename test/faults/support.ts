@@ -14,6 +14,7 @@ import {
 } from '../support/hostile.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { ANDROID, LOT_NUMBER, PASS } from './documented.ts';
 import { RETRYABLE, type UpstreamCode } from './fault-table.ts';
 
@@ -122,15 +123,14 @@ export function startAgainst(
 
 /** Both for the time of one test. */
 export async function startBoth(
-  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  context: Pick<TestContext, 'onTestFinished'>,
   first: Behaviour,
   deadlineMs: number,
   overrides: Partial<Config> = {},
+  probe = answersProbes,
 ): Promise<{ upstream: SwitchableUpstream; app: TestApp }> {
-  const upstream = await startSwitchable(first);
-  onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, deadlineMs, overrides);
-  onTestFinished(app.stop);
+  const upstream = await untilEnd(startSwitchable(first, { probe }), context);
+  const app = await untilEnd(startAgainst(upstream, deadlineMs, overrides), context);
   return { upstream, app };
 }
 

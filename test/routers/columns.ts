@@ -15,6 +15,7 @@ import { subgraphHeaders } from '../supergraph/test-secrets.ts';
 import { freePort } from '../support/ports.ts';
 import { ROOT, startCommand } from '../support/process.ts';
 import { find, type Program } from '../support/programs.ts';
+import { json } from '../support/requests.ts';
 import type { Graph } from './graph.ts';
 
 /** Every router with its file of `deploy/router/`. The rules for `orders` are repeated for `users`, as a company repeats them for its services. */
@@ -89,11 +90,7 @@ async function run(
     isOver = true;
   });
   for (const until = Date.now() + 30_000; Date.now() < until && !isOver; ) {
-    const isUp = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"query":"{ __typename }"}',
-    })
+    const isUp = await fetch(url, json('{"query":"{ __typename }"}'))
       .then((answer) => answer.ok)
       .catch(() => false);
     if (isUp) return { url, logged, stop };

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
@@ -63,13 +62,8 @@ export function liveConfig(addresses: Addresses, overrides: Partial<Config> = {}
 
 async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
   const lines: string[] = [];
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk));
-      done();
-    },
-  });
-  const log = pino({ ...loggerOptions(), level: config.logLevel }, sink);
+  const write = (line: string) => lines.push(line);
+  const log = pino({ ...loggerOptions(), level: config.logLevel }, { write });
   const app = await createApp(config, log, { maxDelayMs });
   // An upstream that a test takes away before the start is no reason to wait for it, unless the test says that all have to work.
   const enough = setTimeout(5_000, undefined, { ref: false });
