@@ -2,9 +2,8 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
-import type { Config } from '../../src/settings/variables.ts';
 import { FAIL } from '../faults/documented.ts';
-import { DEFAULTS, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
+import { liveConfig, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, reset, startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
@@ -24,25 +23,15 @@ const [OF_FINGERPRINT, OF_CAPTCHA] = OURS;
 const DOWN = answer(503, '');
 const verify = (app: TestApp) => send(app, { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } });
 
-/** The configuration of an app with one account of each service. */
-function liveConfig(url: string): Config {
-  return {
-    ...DEFAULTS,
-    upstreamMode: 'live',
-    fingerprintApplications: [APPLICATION],
-    captchaConfigurations: [CAPTCHA],
-    fingerprintUrlGLB: url,
-    captchaUrlNA: url,
-    captchaUrlEU: url,
-  };
-}
+/** One account of each service. */
+const ACCOUNTS = { fingerprintApplications: [APPLICATION], captchaConfigurations: [CAPTCHA] };
 
 /** An app with one account of each service, whose upstream behaves like this, to probes as to calls, until it is changed. */
 async function start() {
   const now = { behave: answersProbes };
   const behave: Behaviour = (exchange) => now.behave(exchange);
   const { url } = await untilEnd(startHostile(behave, { probe: behave }));
-  const app = await untilEnd(startInLiveMode(url, liveConfig(url)));
+  const app = await untilEnd(startInLiveMode(url, ACCOUNTS));
   return { app, url, become: (next: Behaviour) => Object.assign(now, { behave: next }) };
 }
 
@@ -110,7 +99,7 @@ test('a refused account keeps the process from becoming ready, with a line that 
   const upstream = await untilEnd(startHostile(probe, { probe }));
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
-  const started = await untilEnd(createApp(liveConfig(upstream.url), log, { maxDelayMs: PATIENT }));
+  const started = await untilEnd(createApp(liveConfig(upstream.url, ACCOUNTS), log, { maxDelayMs: PATIENT }));
   const app = { ...started, logged: () => lines.join('') };
   const probes = async (result: string) =>
     (await readMetrics(app)).value('device_trust_upstream_probes_total', { service: 'captcha', result });

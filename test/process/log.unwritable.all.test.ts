@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { freePort } from '../support/ports.ts';
-import { COMPILED, MAIN, ROOT, startCommand, type TestProcess } from '../support/process.ts';
+import { COMPILED, MAIN, ROOT, startCommand } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { type Context, LIVE, preload } from './environments.ts';
 
@@ -13,21 +13,12 @@ const CLIENT = Object.fromEntries(
   ['x-request-id', 'apollographql-client-name', 'apollographql-client-version'].map((name) => [name, 'c'.repeat(64)]),
 );
 
-interface Redirected {
-  readonly child: TestProcess;
-  readonly url: string;
-  /** Asks this many operations, each of which writes a line of about 480 bytes, and expects an answer to each. */
-  readonly ask: (count: number) => Promise<void>;
-  /** How many lines the metrics count as dropped. */
-  readonly dropped: () => Promise<number | undefined>;
-}
-
 /** Starts the server under bash with these redirections, on a port that was chosen before, since it cannot log its own. */
 async function startRedirected(
   { onTestFinished }: Context,
   redirections: string,
   env: Readonly<Record<string, string>> = LIVE,
-): Promise<Redirected> {
+) {
   const [port, adminPort] = [await freePort(), await freePort()];
   const { PATH = '' } = process.env;
   const child = startCommand(['bash', '--norc', '-c', `exec "${process.execPath}" ${MAIN} ${redirections}`], {
@@ -36,17 +27,14 @@ async function startRedirected(
   });
   onTestFinished(child.stop);
   const url = `http://127.0.0.1:${port}`;
+  const isReady = () =>
+    fetch(`${url}/readyz`)
+      .then(({ ok }) => ok)
+      .catch(() => false);
+  await expect.poll(isReady).toBe(true);
   let asked = 0;
+  /** Asks this many operations, each of which writes a line of about 480 bytes, and expects an answer to each. */
   const askSome = async (count: number) => {
-    if (asked === 0)
-      await expect
-        .poll(() =>
-          fetch(`${url}/readyz`).then(
-            ({ ok }) => ok,
-            () => false,
-          ),
-        )
-        .toBe(true);
     for (const end = asked + count; asked < end; asked += 50) {
       const names = Array.from({ length: 50 }, (_, at) => `${'N'.repeat(50)}${asked + at}`);
       const answers = await Promise.all(
@@ -56,8 +44,9 @@ async function startRedirected(
     }
   };
   const metricsUrl = `http://127.0.0.1:${adminPort}/metrics`;
+  /** How many lines the metrics count as dropped. */
   const dropped = async () => (await readMetrics({ metricsUrl })).value('device_trust_log_lines_dropped_total');
-  return { child, url, ask: askSome, dropped };
+  return { child, ask: askSome, dropped };
 }
 
 test.for([

@@ -80,6 +80,5 @@ function show({ kind, title, text }: Outcome): void {
     return;
   }
   button.textContent = { asking: 'One moment …', refused: 'Place order', failed: 'Try again' }[kind];
-  outcome.className = kind;
   outcome.replaceChildren(make('b', '', title), ' ', text);
 }
