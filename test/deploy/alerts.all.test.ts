@@ -81,16 +81,12 @@ function expand(values: Values, steps: number): readonly (number | undefined)[] 
 /** A series with a fault until this step, and well from then on: a counter grows as it does when all is well, a gauge has that value. */
 function recovered(name: string, fault: Values, healthy: Values | undefined, until: number, steps: number): string {
   const values = expand(fault, steps).slice(0, until + 1);
-  const well = healthy === undefined ? [] : expand(healthy, steps);
+  const [well, next] = healthy === undefined ? [] : expand(healthy, steps);
   const isCounter = /_(total|count|bucket)$/.test(name.replace(/\{.*/, ''));
-  const [last] = values.slice(-1);
-  const after = Array.from({ length: steps - until }, (_, at) => {
-    if (!isCounter) return well[until + 1 + at];
-    return last === undefined ? undefined : last + (at + 1) * ((well[1] ?? 0) - (well[0] ?? 0));
-  });
+  const [last, growth] = isCounter ? [values.at(-1), (next ?? 0) - (well ?? 0)] : [well, 0];
+  const after = (at: number) => (last === undefined ? undefined : last + (at - until) * growth);
   // A case may have fewer values than minutes, and then the series has ended.
-  const gap = Array<undefined>(Math.max(0, until + 1 - values.length));
-  return [...values, ...gap, ...after].map((value) => value ?? '_').join(' ');
+  return Array.from({ length: steps + 1 }, (_, at) => (at <= until ? values[at] : after(at)) ?? '_').join(' ');
 }
 
 /** A page is over so many minutes after its fault, and a ticket after so many, unless values are further apart. */
@@ -102,13 +98,10 @@ const inSeconds = (minutes: number) => `${minutes * 60}s`;
 const endOf = ({ at }: Case) => Math.max(...Object.keys(at).map(Number));
 const alertsAtTheEnd = (one: Case) => one.at[endOf(one)] ?? [];
 const severityOf = new Map(ALERTS.map(({ alert, labels }) => [alert, labels['severity']]));
-const pagesOf = ({ at }: Case) => [
-  ...new Set(
-    Object.values(at)
-      .flat()
-      .filter((alert) => severityOf.get(alert) === 'page'),
-  ),
-];
+const pagesOf = ({ at }: Case) => {
+  const fired = new Set(Object.values(at).flat());
+  return [...fired].filter((alert) => severityOf.get(alert) === 'page');
+};
 
 /** The tests of a case in promtool's words, each over the series with which nothing is wrong, and with its recovery. */
 function testsOf(one: Case) {
