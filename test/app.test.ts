@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../src/settings/variables.ts';
 import { FAIL } from './faults/documented.ts';
 import { readMetrics } from './observability/exposition.ts';
@@ -8,27 +8,21 @@ import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from './support/graphql.ts';
 import { listen } from './support/loopback.ts';
 import { freePort } from './support/ports.ts';
 import { shell } from './support/process.ts';
-import { ask, openConnection, request } from './support/requests.ts';
+import { ask, openConnection, postBytes, request } from './support/requests.ts';
+import { untilEnd } from './support/until-end.ts';
 import { startHeldUpstream } from './support/upstream.ts';
 
 /** How the app stops, what happens if it cannot start, and the examples with which it greets. */
-
-const open: { stop(): Promise<unknown> }[] = [];
-afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
 
 const refused = { cause: { code: 'ECONNREFUSED' } };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('stop', () => {
   test('stop answers 503 at /readyz on a connection that is still open, and closes it', async () => {
-    const upstream = await startHeldUpstream(FAIL);
-    const app = await startInLiveMode(upstream.url);
-    open.push(upstream, app);
+    const upstream = await untilEnd(startHeldUpstream(FAIL));
+    const app = await untilEnd(startInLiveMode(upstream.url));
     const { socket, closed } = openConnection(app.url);
-    const body = JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } });
-    socket.write(
-      `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+    socket.write(postBytes(JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } })));
     await upstream.arrived;
     const stopped = app.stop();
     socket.write('GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -42,8 +36,7 @@ describe('stop', () => {
   });
 
   test('stop fails readiness for the grace period on both ports, and still answers, with connection: close', async () => {
-    const app = await startInSandboxMode({ shutdownGraceMs: 2_000 });
-    open.push(app);
+    const app = await untilEnd(startInSandboxMode({ shutdownGraceMs: 2_000 }));
     expect((await readMetrics(app)).value('device_trust_ready')).toBe(1);
     const start = performance.now();
     const stopped = app.stop();
@@ -70,8 +63,7 @@ describe('stop', () => {
     const first = await startInSandboxMode({ port });
     await first.stop();
     await expect(first.stop()).resolves.toBeUndefined();
-    const second = await startInSandboxMode({ port });
-    open.push(second);
+    const second = await untilEnd(startInSandboxMode({ port }));
     expect(second.url).toBe(first.url);
   });
 });
@@ -86,7 +78,7 @@ test.each<[string, (taken: number) => Partial<Config>, string]>([
 ])('the app whose address %s does not start, and leaves nothing listening', async (_what, at, code) => {
   const server = createServer();
   const taken = await listen(server, await freePort());
-  open.push({ stop: () => new Promise((resolve) => server.close(resolve)) });
+  onTestFinished(() => void server.close());
   // This one alone.
   await expect.poll(servers).toBe(1);
   await expect(startInSandboxMode(at(taken))).rejects.toMatchObject({ code });
@@ -101,8 +93,7 @@ test.each<[string, Partial<Config>, string]>([
     'the-secret-of-orders',
   ],
 ])('sandbox mode with %s: every example asks for the secret, and none shows it', async (name, config, secret) => {
-  const app = await startInSandboxMode(config);
-  open.push(app);
+  const app = await untilEnd(startInSandboxMode(config));
   const lines = app.examples.split('\n');
   expect(lines.join('\n')).not.toMatch(/the-secret-of|the-one-of-before/);
   const [setting = '', ...others] = lines.filter((line) => line.startsWith('SECRET='));

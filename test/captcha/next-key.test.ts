@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { sign } from '../conformance/captcha-http.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { answerAsDocumented, type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { untilEnd } from '../support/until-end.ts';
+import { type Answer, answerAsDocumented, type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { FAIL, INPUT, PASS } from './support.ts';
 
 /** A captcha key is replaced at a service that accepts one key at a time (section 5). */
@@ -26,14 +27,13 @@ async function start(nextCaptchaKey?: string) {
     const lot_number = new URLSearchParams(body).get('lot_number');
     return { ...REFUSED, captcha_args: { ...REFUSED.captcha_args, lot_number } };
   };
-  const upstream = await startUpstream(
-    (request, response) => sendJson(response, 200, isSigned(request) ? PASS : refuse(request.body)),
-    (request, response) =>
-      isSigned(request) ? answerAsDocumented(request, response) : sendJson(response, 200, refuse(request.body)),
-  );
-  onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [{ ...CAPTCHA, nextCaptchaKey }] });
-  onTestFinished(app.stop);
+  const answer: Answer = (request, response) =>
+    sendJson(response, 200, isSigned(request) ? PASS : refuse(request.body));
+  const answerProbe: Answer = (request, response) =>
+    (isSigned(request) ? answerAsDocumented : answer)(request, response);
+  const upstream = await untilEnd(startUpstream(answer, answerProbe));
+  const captchaConfigurations = [{ ...CAPTCHA, nextCaptchaKey }];
+  const app = await untilEnd(startInLiveMode(upstream.url, { captchaConfigurations }));
   const validate = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT })).data.validateCaptcha;
   return { app, upstream, validate, accept: (key: string) => (accepted = key) };
 }
@@ -77,15 +77,14 @@ test.concurrent.each<[string, (response: ServerResponse) => unknown]>([
   ['gets one when the time for both is over', (response) => setTimeout(() => sendJson(response, 200, PASS), 2_000)],
 ])('a rejection stands if the call with the other key %s', async (_what, answerSecond) => {
   let calls = 0;
-  const upstream = await startUpstream((_request, response) => {
+  const answer: Answer = (_request, response) => {
     calls += 1;
     if (calls > 1) answerSecond(response);
     else setTimeout(() => sendJson(response, 200, REFUSED), 2_000);
-  });
-  onTestFinished(upstream.stop);
+  };
+  const upstream = await untilEnd(startUpstream(answer));
   const overrides = { captchaFailOpen: 'always', captchaTimeoutMs: 3_500 } as const;
-  const app = await startInLiveMode(upstream.url, { captchaConfigurations: [CAPTCHA], ...overrides });
-  onTestFinished(app.stop);
+  const app = await untilEnd(startInLiveMode(upstream.url, { captchaConfigurations: [CAPTCHA], ...overrides }));
   // On a busy machine the first call can take all of the time, and then there is no second one.
   const verify = async () => {
     calls = 0;

@@ -5,8 +5,9 @@ import { parse } from 'yaml';
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { problemsOf } from '../config/support.ts';
+import { startServing } from '../process/environments.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { ROOT, shell, startProcess } from '../support/process.ts';
+import { ROOT, shell } from '../support/process.ts';
 import { post } from '../support/requests.ts';
 import { exportsOf, readPage } from './markdown.ts';
 
@@ -75,7 +76,7 @@ test('the example of a line of the log has every field of an operation, in the o
   expect(Object.keys(JSON.parse(example?.text ?? ''))).toEqual(['level', 'time', ...fields, 'msg']);
 });
 
-test('the configuration to try is accepted as it is, and each question is answered as the page shows', async () => {
+test('the configuration to try is accepted as it is, and each question is answered as the page shows', async (context) => {
   const env = Object.entries(exportsOf(page)).map(([name, value]) => [
     name,
     value.replace('http://127.0.0.1:4100', String(app.sandboxUrls?.GLB)),
@@ -83,17 +84,12 @@ test('the configuration to try is accepted as it is, and each question is answer
   const questions = page.blocks.flatMap(({ text }, index) =>
     text.startsWith('curl ') ? [{ text, answer: page.blocks[index + 1]?.text ?? '' }] : [],
   );
-  const child = startProcess('src/main.ts', { ...Object.fromEntries(env), PORT: '0' });
-  try {
-    const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-    expect(questions).toHaveLength(2);
-    for (const { text, answer } of questions) {
-      const secrets = `export ROUTER_SECRETS=${exportsOf(page)['ROUTER_SECRETS']},another-secret-of-the-router\n`;
-      const answered = await shell(secrets + text.replace('http://127.0.0.1:4001/graphql', url));
-      expect(JSON.parse(answered)).toEqual(JSON.parse(answer));
-    }
-  } finally {
-    await child.stop();
+  const { graphqlUrl } = await startServing(context, { ...Object.fromEntries(env), PORT: '0' });
+  expect(questions).toHaveLength(2);
+  for (const { text, answer } of questions) {
+    const secrets = `export ROUTER_SECRETS=${exportsOf(page)['ROUTER_SECRETS']},another-secret-of-the-router\n`;
+    const answered = await shell(secrets + text.replace('http://127.0.0.1:4001/graphql', graphqlUrl));
+    expect(JSON.parse(answered)).toEqual(JSON.parse(answer));
   }
 });
 

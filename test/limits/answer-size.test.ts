@@ -6,6 +6,7 @@ import { startSubgraph, withDevices } from '../graphql/capabilities.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { pieces, times } from '../support/times.ts';
+import { untilEnd } from '../support/until-end.ts';
 
 const LIMIT = 4_000;
 const overloaded = (message: string) => [{ message, extensions: { code: 'OVERLOADED', retryable: false } }];
@@ -15,7 +16,7 @@ const tooMuch = overloaded(
 );
 
 test('an answer of too many bytes is replaced by an error, and the log has the error', async () => {
-  const small = await startSubgraph({ maxAnswerBytes: LIMIT });
+  const small = await untilEnd(startSubgraph({ maxAnswerBytes: LIMIT }));
   // New, known and compiled.
   for (const _ of [1, 2, 3, 4]) {
     const { status, data, errors } = await ask(small.graphqlUrl, '{ signalCatalogue { code meaning } }');
@@ -25,7 +26,6 @@ test('an answer of too many bytes is replaced by an error, and the log has the e
   const { errors, text } = await ask(small.graphqlUrl, '{ signalCatalogue { code level } }');
   expect(errors).toBeUndefined();
   expect(text.length).toBeGreaterThan(0.5 * LIMIT);
-  await small.stop();
 });
 
 test('the size of an answer counts in bytes, and not in characters', async () => {
@@ -33,7 +33,7 @@ test('the size of an answer counts in bytes, and not in characters', async () =>
   const query: FingerprintParts['query'] = async (request) =>
     toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0)
       .outcome;
-  const small = await startSubgraph({ maxAnswerBytes: LIMIT }, withDevices(query));
+  const small = await untilEnd(startSubgraph({ maxAnswerBytes: LIMIT }, withDevices(query)));
   const document =
     'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprintRejected { errors { reason } } } }';
   const of = async (t: string) => ask(small.graphqlUrl, document, { t });
@@ -41,7 +41,6 @@ test('the size of an answer counts in bytes, and not in characters', async () =>
   expect((await of('ä'.repeat(3_000))).errors).toEqual(tooLarge);
   expect((await of('\u0001'.repeat(600))).data?.deviceFingerprint.errors).toEqual([{ reason: '\u0001'.repeat(600) }]);
   expect((await of('\u0001'.repeat(700))).errors).toEqual(tooLarge);
-  await small.stop();
 });
 
 /** A page with so many values of its own as the token says, each as long as a number can be, and ten signals. */
@@ -78,8 +77,7 @@ test.each([
 ])(
   'the cost of an answer counts what stands in it each time that it stands there: %s',
   async (_what, expected, document, of) => {
-    const server = await startSubgraph({}, withDevices(query));
+    const server = await untilEnd(startSubgraph({}, withDevices(query)));
     expect((await ask(server.graphqlUrl, document, referencesTo(of))).errors).toEqual(expected);
-    await server.stop();
   },
 );

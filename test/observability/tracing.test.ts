@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { untilEnd } from '../support/until-end.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { type Answer, sendJson, startUpstream } from '../support/upstream.ts';
 import { attributesOf, startReceiver } from './otlp-receiver.ts';
 import { operationsOf, send } from './support.ts';
 
@@ -27,14 +27,14 @@ const [UNSET, ERROR] = [0, 2];
 /** An app that exports to a receiver. Its upstream responds with the status that the token names, or as documented. */
 async function start(overrides: Partial<Config> = {}) {
   const receiver = await startReceiver();
-  const upstream = await startUpstream(({ url, body }, response) => {
+  const answer: Answer = ({ url, body }, response) => {
     if (url.startsWith('/validate')) return sendJson(response, 200, PASS);
     const { device_token: token } = JSON.parse(body);
     if (token === 'reset') response.socket?.resetAndDestroy();
     else if (Number(token)) sendJson(response, Number(token), { code: Number(token), message: 'refused', data: {} });
     else sendJson(response, 200, ANDROID);
-  });
-  onTestFinished(upstream.stop);
+  };
+  const upstream = await untilEnd(startUpstream(answer));
   const options = { otlpEndpoint: receiver.endpoint, otelTracesSamplerArg: 1 };
   const app = await untilEnd(startInLiveMode(upstream.url, { ...options, ...overrides }));
   return { app, receiver, upstream };

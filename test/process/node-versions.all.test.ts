@@ -7,6 +7,7 @@ import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT, startCommand } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 
 /** What `npm run build` makes on the older lines of Node, each fetched from npm once: it runs, or says which Node it needs. */
 
@@ -36,16 +37,12 @@ test.each(['18', '22.18.0'])('Node %s says in a sentence which one it needs', as
 test.each([OLDEST, '24'])('Node %s answers both questions, and ends with 0 at SIGTERM', async (wanted) => {
   const node = await install(wanted);
   const env = { UPSTREAM_MODE: 'sandbox', PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0', SHUTDOWN_GRACE_MS: '0' };
-  const child = startCommand([node, 'dist/server/main.js'], { cwd: ROOT, env });
-  try {
-    const [, sandboxUrl = ''] = await child.waitFor(/(http:\/\/127\.0\.0\.1:\d+)\/sandbox\/challenges/);
-    const [, url = ''] = await child.waitFor(/Device trust is at (\S+\/graphql)/);
-    const device = await ask(url, FINGERPRINT_QUERY, { token: 'sandbox:ios:VPN_ENABLED' });
-    expect(device.data.deviceFingerprint).toMatchObject({ clientType: 'IOS', signals: [{ code: 'VPN_ENABLED' }] });
-    const captcha = await ask(url, CAPTCHA_MUTATION, { input: await solveChallenge(sandboxUrl) });
-    expect(captcha.data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed', proceed: true });
-    expect(await child.end('SIGTERM')).toBe(0);
-  } finally {
-    await child.stop();
-  }
+  const child = await untilEnd(startCommand([node, 'dist/server/main.js'], { cwd: ROOT, env }));
+  const [, sandboxUrl = ''] = await child.waitFor(/(http:\/\/127\.0\.0\.1:\d+)\/sandbox\/challenges/);
+  const [, url = ''] = await child.waitFor(/Device trust is at (\S+\/graphql)/);
+  const device = await ask(url, FINGERPRINT_QUERY, { token: 'sandbox:ios:VPN_ENABLED' });
+  expect(device.data.deviceFingerprint).toMatchObject({ clientType: 'IOS', signals: [{ code: 'VPN_ENABLED' }] });
+  const captcha = await ask(url, CAPTCHA_MUTATION, { input: await solveChallenge(sandboxUrl) });
+  expect(captcha.data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed', proceed: true });
+  expect(await child.end('SIGTERM')).toBe(0);
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { readPage } from '../docs/markdown.ts';
 import { CROSS_SUBGRAPH_QUERY } from '../supergraph/cross-subgraph-query.ts';
 import { ask, json, request, startOperation } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { columns, type Router } from './columns.ts';
 import { startGraph } from './graph.ts';
 import { bearer, describeIdentity, errorsOf, FORGED, type Headers, JUDGE, T } from './identity.ts';
@@ -199,16 +200,15 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
   });
 
   row('with another secret everything is refused, and no client is told which', async () => {
-    const wrong = await column.start(graph, graph.supergraphSdl, { secret: 'another-secret-of-the-router' });
+    const wrong = await untilEnd(column.start(graph, graph.supergraphSdl, { secret: 'another-secret-of-the-router' }));
     const { text } = await ask(wrong.url, JUDGE, T, analyst);
-    await wrong.stop();
     expect(text).not.toContain('clientType":');
     expect(text).not.toContain('another-secret');
   });
 
   row('a rolling restart of two replicas loses no request', async () => {
-    const replicas = await graph.startReplicas();
-    const behind = await column.start(graph, graph.supergraphSdl, { ours: replicas.url });
+    const replicas = await untilEnd(graph.startReplicas());
+    const behind = await untilEnd(column.start(graph, graph.supergraphSdl, { ours: replicas.url }));
     const answers: Promise<unknown>[] = [];
     let isOver = false;
     const asking = (async () => {
@@ -218,8 +218,6 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     isOver = true;
     await asking;
     const all = await Promise.all(answers);
-    await behind.stop();
-    await replicas.stop();
     expect(new Set(all)).toEqual(new Set([(await send(JUDGE, T, analyst)).text]));
     expect(all.length).toBeGreaterThan(40);
   });
@@ -234,13 +232,12 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
 
   if (name !== 'Cosmo Router')
     row('the variant for browsers has a device, and no risk', async () => {
-      const shop = await column.start(graph, graph.shopSdl);
+      const shop = await untilEnd(column.start(graph, graph.shopSdl));
       const [device, ...asked] = await Promise.all(
         [JUDGE.replace('signals { code }', ''), JUDGE, '{ signalCatalogue { code } }'].map((query) =>
           ask(shop.url, query, T, analyst),
         ),
       );
-      await shop.stop();
       expect(device?.data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', clientType: 'IOS' });
       for (const { data } of asked) expect(data ?? null).toBeNull();
       expect(graph.events()).toBe(1);

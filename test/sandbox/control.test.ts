@@ -4,6 +4,7 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { startInLiveMode, startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { ask } from '../support/requests.ts';
+import { untilEnd } from '../support/until-end.ts';
 
 /** What a company's test day changes from outside: faults, keys, and the second account of each region. */
 
@@ -46,22 +47,21 @@ test('a new key of the sandbox makes the old one wrong', async () => {
   expect(await captchaOf(NA, 'b'.repeat(32))).toMatchObject({ category: 'ILLEGAL_SIGN_TOKEN' });
   await set(NA, 'keys', { id: 'pk_sandbox_na', key: 'new' });
   expect(await codeOf('pk_sandbox_na')).toBe('UPSTREAM_REJECTED');
-  const rotated = await startInLiveMode(sandbox.urls, {
-    fingerprintApplications: SANDBOX_APPLICATIONS.map((row) =>
-      row.publicKey === 'pk_sandbox_na' ? { ...row, secret: 'new' } : row,
-    ),
-    captchaConfigurations: SANDBOX_CAPTCHAS.map((row) =>
-      row.captchaId === 'b'.repeat(32) ? { ...row, captchaKey: 'new' } : row,
-    ),
-  });
+  const fingerprintApplications = SANDBOX_APPLICATIONS.map((row) =>
+    row.publicKey === 'pk_sandbox_na' ? { ...row, secret: 'new' } : row,
+  );
+  const captchaConfigurations = SANDBOX_CAPTCHAS.map((row) =>
+    row.captchaId === 'b'.repeat(32) ? { ...row, captchaKey: 'new' } : row,
+  );
+  const accounts = { fingerprintApplications, captchaConfigurations };
+  const rotated = await untilEnd(startInLiveMode(sandbox.urls, accounts));
   const { data } = await ask(rotated.graphqlUrl, DEVICE, { key: 'pk_sandbox_na' });
   expect(data.deviceFingerprint).toEqual({ publicKey: 'pk_sandbox_na' });
   expect(await captchaOf(NA, 'b'.repeat(32), rotated)).toMatchObject({ __typename: 'CaptchaPassed' });
-  await rotated.stop();
 });
 
 test('each region has two applications and two captcha ids that work', async () => {
-  const dev = await startInSandboxMode();
+  const dev = await untilEnd(startInSandboxMode());
   for (const [region, url] of Object.entries(dev.sandboxUrls ?? {})) {
     const keys = SANDBOX_APPLICATIONS.filter((row) => row.region === region && !row.forbidden);
     const ids = SANDBOX_CAPTCHAS.filter((row) => row.region === region && !row.exception);
@@ -71,7 +71,6 @@ test('each region has two applications and two captcha ids that work', async () 
     for (const { captchaId } of ids)
       expect(await captchaOf(url, captchaId, dev)).toMatchObject({ __typename: 'CaptchaPassed' });
   }
-  await dev.stop();
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startProcess } from '../support/process.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { PYTHON, recipesIn, run } from './recipes.ts';
 import { createSigner, ISSUER, startKeyServer } from './signer.ts';
 
@@ -74,21 +75,17 @@ describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, is
   ] as const)(
     'the recipe says the same about each forgery as the order subgraph, and logs a reason for each, but no part of a token, with %s',
     async ([_name, other]) => {
-      const forgeries = startProcess('test/supergraph/print-forgeries.ts');
-      try {
-        const printed = JSON.parse((await forgeries.waitFor(/^\{.*^\}$/ms))[0]);
-        const tokens: Record<'name' | 'verdict' | 'token', string>[] = printed.tokens;
-        const sent = tokens.map(({ token }) => token);
-        const { verdicts, stderr } = await verify(sent, {}, printed.jwksUrl, other);
-        const said = tokens.map(({ name }, at) => [name, verdicts[at]?.sub === 'user-1' ? 'GOOD' : verdicts[at]]);
-        expect(said).toEqual(tokens.map(({ name, verdict }) => [name, verdict]));
-        const refused = tokens.filter(({ verdict }) => verdict === 'INVALID' || verdict === 'EXPIRED');
-        expect(stderr.match(/attestation (INVALID|EXPIRED): .+$/gm)).toHaveLength(refused.length);
-        const parts = sent.flatMap((token) => token.split('.')).filter((part) => part.length > 20);
-        expect(parts.filter((part) => stderr.includes(part))).toEqual([]);
-      } finally {
-        await forgeries.stop();
-      }
+      const forgeries = await untilEnd(startProcess('test/supergraph/print-forgeries.ts'));
+      const printed = JSON.parse((await forgeries.waitFor(/^\{.*^\}$/ms))[0]);
+      const tokens: Record<'name' | 'verdict' | 'token', string>[] = printed.tokens;
+      const sent = tokens.map(({ token }) => token);
+      const { verdicts, stderr } = await verify(sent, {}, printed.jwksUrl, other);
+      const said = tokens.map(({ name }, at) => [name, verdicts[at]?.sub === 'user-1' ? 'GOOD' : verdicts[at]]);
+      expect(said).toEqual(tokens.map(({ name, verdict }) => [name, verdict]));
+      const refused = tokens.filter(({ verdict }) => verdict === 'INVALID' || verdict === 'EXPIRED');
+      expect(stderr.match(/attestation (INVALID|EXPIRED): .+$/gm)).toHaveLength(refused.length);
+      const parts = sent.flatMap((token) => token.split('.')).filter((part) => part.length > 20);
+      expect(parts.filter((part) => stderr.includes(part))).toEqual([]);
     },
   );
 
