@@ -1,9 +1,7 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { loggerOptions } from '../../src/observability/logger.ts';
 import { FAIL } from '../faults/documented.ts';
-import { liveConfig, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
+import { keepLog, liveConfig, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, reset, startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
@@ -97,10 +95,9 @@ test('a refused account keeps the process from becoming ready, with a line that 
   const probe: Behaviour = (exchange) =>
     (exchange.request.includes('captcha_output') ? ofCaptcha : answersProbes)(exchange);
   const upstream = await untilEnd(startHostile(probe, { probe }));
-  const lines: string[] = [];
-  const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
+  const { log, logged } = keepLog();
   const started = await untilEnd(createApp(liveConfig(upstream.url, ACCOUNTS), log, { maxDelayMs: PATIENT }));
-  const app = { ...started, logged: () => lines.join('') };
+  const app = { ...started, logged };
   const probes = async (result: string) =>
     (await readMetrics(app)).value('device_trust_upstream_probes_total', { service: 'captcha', result });
   await expect.poll(() => probes('limited')).toBeGreaterThanOrEqual(1);

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { composeShopVariant } from '../supergraph/compose.ts';
-import { SECRETS } from '../supergraph/test-secrets.ts';
+import { SECRETS, subgraphHeaders } from '../supergraph/test-secrets.ts';
 import { startTestSupergraph } from '../supergraph/test-supergraph.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { startReplicas } from './replicas.ts';
@@ -38,7 +38,7 @@ export async function startGraph() {
         const answer = await fetch(url, {
           method: 'POST',
           // The files send one secret. Each subgraph of the example has its own.
-          headers: { ...forwarded(headers), ...(!isOurs && { 'router-authorization': secretOf(name) }) },
+          headers: { ...forwarded(headers), ...(!isOurs && subgraphHeaders(name)) },
           body,
           signal: client.signal,
         }).catch(() => undefined);
@@ -81,10 +81,6 @@ export async function startGraph() {
       await Promise.all([...relays.map(([, , relay]) => relay.stop()), loginServer.stop()]);
     },
   };
-}
-
-function secretOf(name: string): string {
-  return new Map(Object.entries(SECRETS)).get(name) ?? '';
 }
 
 /** The headers that are about the request, and not about its connection. */

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { SANDBOX_ATTESTATION_KEY } from '../../src/captcha/settings.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { ask } from '../support/requests.ts';
+import { ask, json, request } from '../support/requests.ts';
 
 /** The login of the sandbox, for pages in development: it takes a proof for itself, once. */
 
@@ -17,10 +17,7 @@ async function prove(purpose: { audience: string; action: string }): Promise<str
   const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...purpose };
   return (await ask(app.graphqlUrl, QUERY, { input })).data.validateCaptcha.attestation;
 }
-const statusOf = async (attestation: unknown) => {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
-  return (await fetch(url, { ...init, body: JSON.stringify({ attestation }) })).status;
-};
+const statusOf = async (attestation: unknown) => (await request(url, json(JSON.stringify({ attestation })))).status;
 
 test('the login of the sandbox accepts a proof once, and no other', async () => {
   const proof = await prove({ audience: 'accounts', action: 'logIn' });

@@ -10,7 +10,7 @@ import {
   queryForTokens,
   referencesTo,
 } from '../support/graphql.ts';
-import { post, postBytes, sendBytes } from '../support/requests.ts';
+import { json, post, postBytes, request, sendBytes } from '../support/requests.ts';
 
 /** Each GraphQL operation has one log line. */
 
@@ -176,22 +176,18 @@ test('tokens in the line are left out at info', async () => {
 
 test('a request that is refused and a page write no line of an operation', async () => {
   const quiet = await startSandboxed();
-  const postAs = (body: string, type = 'application/json') =>
-    fetch(quiet.graphqlUrl, { method: 'POST', headers: { 'content-type': type }, body });
+  const statusOf = async (init: RequestInit) => (await request(quiet.graphqlUrl, init)).status;
   for (const body of ['', '{', '[]', '{}', 'null', '"text"', '[{"query":"{ __typename }"}]', '{"query":4}']) {
-    expect((await postAs(body)).status).toBe(400);
+    expect(await statusOf(json(body))).toBe(400);
   }
-  expect((await postAs('{"query":"{ __typename }"}', 'text/plain')).status).toBe(415);
-  const type = { 'content-type': 'application/json' };
+  expect(await statusOf(json('{"query":"{ __typename }"}', { 'content-type': 'text/plain' }))).toBe(415);
   for (const init of [
     { method: 'DELETE' },
-    { method: 'POST', headers: type, body: ' '.repeat(600_000) },
-    { method: 'POST', headers: type, body: `{"query":"","variables":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
-    ...['image/png', ';;q=x,,'].map((accept) => {
-      return { method: 'POST', headers: { ...type, accept }, body: '{"query":"{ __typename }"}' };
-    }),
+    json(' '.repeat(600_000)),
+    json(`{"query":"","variables":${'['.repeat(50_000)}${']'.repeat(50_000)}}`),
+    ...['image/png', ';;q=x,,'].map((accept) => json('{"query":"{ __typename }"}', { accept })),
   ])
-    expect((await fetch(quiet.graphqlUrl, init)).status).toBeGreaterThanOrEqual(400);
+    expect(await statusOf(init)).toBeGreaterThanOrEqual(400);
   for (const path of ['/graphql', '/graphiql', '/', '/healthz', '/readyz', '/nothing']) {
     await (await fetch(quiet.url + path, { headers: { accept: 'text/html' } })).text();
   }

@@ -1,9 +1,7 @@
-import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
-import { loggerOptions } from '../../src/observability/logger.ts';
 import { parseConfig } from '../../src/settings/variables.ts';
 import { SLICES } from '../../src/slices.ts';
-import { PATIENT } from '../support/app.ts';
+import { keepLog, PATIENT } from '../support/app.ts';
 import { ask } from '../support/requests.ts';
 import { untilEnd } from '../support/until-end.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
@@ -41,12 +39,11 @@ export const envOf = (url: string, more: Texts = {}): Texts => ({
 export const parse = (env: Texts) => parseConfig(env, () => '', ALL);
 
 export async function start(env: Texts) {
-  const lines: string[] = [];
-  const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
+  const { log, logged } = keepLog();
   const config = parse(env);
   const app = await untilEnd(createApp(config, log, { slices: ALL, maxDelayMs: PATIENT }));
   const scoreOf = (person: string) =>
     ask(app.graphqlUrl, 'query ($person: ID!) { score(person: $person) }', { person });
   const codesOf = async () => (await scoreOf('ada')).errors?.map(({ extensions }) => extensions.code);
-  return { ...app, config, scoreOf, codesOf, logged: () => lines.join('') };
+  return { ...app, config, scoreOf, codesOf, logged };
 }

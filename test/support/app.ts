@@ -61,14 +61,19 @@ export function liveConfig(addresses: Addresses, overrides: Partial<Config> = {}
 }
 
 async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
-  const lines: string[] = [];
-  const write = (line: string) => lines.push(line);
-  const log = pino({ ...loggerOptions(), level: config.logLevel }, { write });
+  const { log, logged } = keepLog(config.logLevel);
   const app = await createApp(config, log, { maxDelayMs });
   // An upstream that a test takes away before the start is no reason to wait for it, unless the test says that all have to work.
   const enough = setTimeout(5_000, undefined, { ref: false });
   await (config.upstreamCheck === 'all' ? allWorking(app) : Promise.race([app.ready, enough]));
-  return { ...app, logged: () => lines.join('') };
+  return { ...app, logged };
+}
+
+/** A log of the app, and every line of it so far. */
+export function keepLog(level = 'info') {
+  const lines: string[] = [];
+  const write = (line: string) => lines.push(line);
+  return { log: pino({ ...loggerOptions(), level }, { write }), logged: () => lines.join('') };
 }
 
 /** Waits until every account has worked. On a machine that is busy for 15 s the app becomes ready before. */

@@ -1,9 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
-import { pino } from 'pino';
-import { createLogHash, loggerOptions } from '../../src/observability/logger.ts';
+import { createLogHash } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createServer, type ServerOptions } from '../../src/server/server.ts';
-import { DEFAULTS } from './app.ts';
+import { DEFAULTS, keepLog } from './app.ts';
 
 /** Our server without our upstreams. Whoever starts one stops it. */
 interface TestServer {
@@ -17,8 +16,7 @@ interface TestServer {
 
 /** Starts the server on a free port, with the defaults of the configuration, over this schema. */
 export async function startServer(schema: GraphQLSchema, overrides: Partial<ServerOptions> = {}): Promise<TestServer> {
-  const lines: string[] = [];
-  const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
+  const { log, logged } = keepLog();
   const metrics = createMetrics(['fingerprint', 'captcha']);
   const server = await createServer(schema, {
     ...DEFAULTS,
@@ -33,7 +31,7 @@ export async function startServer(schema: GraphQLSchema, overrides: Partial<Serv
   const { graphqlUrl } = await server.listen();
   return {
     graphqlUrl,
-    logged: () => lines.join(''),
+    logged,
     readMetrics: metrics.registry.render,
     stop: server.stop,
   };
