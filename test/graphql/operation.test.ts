@@ -47,6 +47,10 @@ test('a document is compiled after its third answer, one in each turn of the eve
 test('a document is not compiled if graphql-js could answer it otherwise', () => {
   for (const [source, isCompiled] of [
     ['query ($t: String!) { deviceFingerprint(token: $t) { __typename } }', true],
+    [
+      'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprint { signals(minLevel: HIGH) { level } } } }',
+      true,
+    ],
     ['{ a: __typename b: __typename }', false],
     ['{ signalCatalogue { code @skip(if: false) } }', false],
     ['query ($t: String! = "t") { deviceFingerprint(token: $t) { __typename } }', false],
