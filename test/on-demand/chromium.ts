@@ -29,9 +29,13 @@ export interface Visit {
   readonly complaints: string[];
 }
 
-/** Opens an address in a page with a profile of its own. Whoever opens one closes its context. */
+/**
+ * Opens an address in a page with a profile of its own. Whoever opens one closes its context. The page lacks what a phone lacks on
+ * plain http, and Safari before 17.4.
+ */
 export async function visit(browser: Browser, url: string): Promise<Visit> {
   const context = await browser.newContext();
+  await context.addInitScript('delete Crypto.prototype.randomUUID; delete AbortSignal.any;');
   return watch(await context.newPage(), url);
 }
 

@@ -9,9 +9,11 @@ export function createClient(gatewayUrl: string): ApolloClient {
     link: new HttpLink({
       uri: gatewayUrl,
       credentials: 'omit',
-      fetch: (url, { signal, ...init } = {}) => {
-        const timeout = AbortSignal.timeout(TIMEOUT_MS);
-        return fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+      fetch: (url, init) => {
+        const ended = new AbortController(); // `AbortSignal.any` needs Safari 17.4
+        for (const signal of [AbortSignal.timeout(TIMEOUT_MS), init?.signal])
+          signal?.addEventListener('abort', () => ended.abort(signal.reason));
+        return fetch(url, { ...init, signal: ended.signal });
       },
     }),
     cache: new InMemoryCache({

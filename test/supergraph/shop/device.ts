@@ -11,8 +11,11 @@ export const DEVICES: readonly (readonly [name: string, token: string])[] = [
   ['A device with a forged token', 'made-up'],
 ];
 
+/** 128 random bits. Over plain http there is no `crypto.randomUUID`. */
+export const newId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
+
 /** Each browser has devices of its own, and keeps them, so that the analyst's desk shows what else was ordered from one. */
-localStorage['browser'] ??= crypto.randomUUID();
+localStorage['browser'] ??= newId();
 
 /** A token of a device, for one try of a purchase. */
-export const makeToken = (token: string): string => `${token}-${localStorage['browser']}#${crypto.randomUUID()}`;
+export const makeToken = (token: string): string => `${token}-${localStorage['browser']}#${newId()}`;

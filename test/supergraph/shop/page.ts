@@ -1,7 +1,7 @@
 import { CaptchaCancelled, solveChallenge } from './challenge.ts';
 import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
-import { DEVICES, makeToken } from './device.ts';
+import { DEVICES, makeToken, newId } from './device.ts';
 import { find, make } from './dom.ts';
 import { ASKING, BROKEN, CANCELLED, inCurrency, NO_WIDGET, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
 
@@ -29,7 +29,7 @@ function startPurchase() {
   find('chosen', HTMLElement).replaceChildren(item, ' ', make('b', '', price));
   outcome.replaceChildren();
   button.textContent = 'Place order';
-  return { checkoutId: crypto.randomUUID(), item };
+  return { checkoutId: newId(), item };
 }
 
 form.addEventListener('change', () => {
