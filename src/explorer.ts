@@ -111,7 +111,7 @@ export function exampleCommands(
   const isRouter = routerSecrets.length > 0;
   const hasSecrets = isRouter || services.length > 0;
   const header = isRouter ? 'Router-Authorization:' : 'Authorization: Bearer';
-  const post = `curl -s ${graphqlUrl} -H 'content-type: application/json'${hasSecrets ? ` -H "${header} $SECRET"` : ''}`;
+  const post = `curl -s '${graphqlUrl}' -H 'content-type: application/json'${hasSecrets ? ` -H "${header} $SECRET"` : ''}`;
   const lines: string[] = [];
   const secret = isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES';
   if (hasSecrets) lines.push('Put your secret here first', `SECRET='${secret}'`);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { hasIpv6 } from '../support/loopback.ts';
-import { startProcess } from '../support/process.ts';
+import { shell, startProcess } from '../support/process.ts';
 import { ask, request } from '../support/requests.ts';
 import { untilEnd } from '../support/until-end.ts';
-import { LIVE, startServing } from './environments.ts';
+import { LIVE, SANDBOX, startServing } from './environments.ts';
 
 /** A network with IPv6 alone, and one with both. */
 
@@ -26,4 +26,13 @@ test.runIf(hasIpv6)('with HOST=:: the subgraph listens on IPv4 too', async (cont
   const { graphqlUrl } = await startServing(context, { ...LIVE, HOST: '::' });
   for (const host of ['[::1]', '127.0.0.1'])
     expect((await request(graphqlUrl.replace('[::]', host).replace('/graphql', '/healthz'))).status).toBe(200);
+});
+
+// Zsh, the shell of macOS, refuses a pattern that no file matches, and so does Bash with this option.
+test.runIf(hasIpv6)('with HOST=::1 the commands of sandbox mode work in any shell', async (context) => {
+  const { child } = await startServing(context, { ...SANDBOX, HOST: '::1' });
+  const answers: object[] = [];
+  for (const [command] of child.stdout().matchAll(/^curl .*/gm))
+    answers.push(JSON.parse(await shell(`shopt -s failglob\n${command}`)));
+  expect(answers).toEqual(Array(3).fill({ data: expect.any(Object) }));
 });
