@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { createVerifier } from '../../schema/recipes/attestation.ts';
 import type { Variable } from '../../src/config/values.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
-import { createVerifier } from '../supergraph/orders/attestation.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { shell } from '../support/process.ts';

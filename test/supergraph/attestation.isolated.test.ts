@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createVerifier } from './orders/attestation.ts';
+import { createVerifier } from '../../schema/recipes/attestation.ts';
 import { openDatabase } from './orders/database.ts';
 import { createSigner, goodClaims, ISSUER, startKeyServer } from './signer.ts';
 

@@ -1,5 +1,5 @@
+import { type AttestationConfig, createVerifier } from '../../schema/recipes/attestation.ts';
 import type { Running } from './listen.ts';
-import { type AttestationConfig, createVerifier } from './orders/attestation.ts';
 import { createJudging } from './orders/checkouts.ts';
 import { type Checkout, openDatabase } from './orders/database.ts';
 import { createJudge, type DeviceTrustConfig } from './orders/device-trust.ts';

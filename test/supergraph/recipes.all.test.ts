@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startProcess } from '../support/process.ts';
+import { ROOT, startProcess } from '../support/process.ts';
 import { untilEnd } from '../support/until-end.ts';
 import { PYTHON, recipesIn, run } from './recipes.ts';
 import { createSigner, ISSUER, startKeyServer } from './signer.ts';
 
 /** The recipe for each language, over the tokens that the order subgraph is tested with. */
 
-const RECIPES = join(import.meta.dirname, 'recipes');
+const RECIPES = join(ROOT, 'schema/recipes');
 const built = await mkdtemp(join(tmpdir(), 'device-trust-recipes-'));
 const ours = await createSigner();
 const keyServer = await startKeyServer([ours.publicJwk]);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -42,9 +43,17 @@ async function attest({ url }: typeof now): Promise<string> {
   const input = { ...(await solveChallenge(urls.GLB)), audience: 'orders', action: 'placeOrder' };
   return (await ask(url, ATTEST, { input }, HEADERS)).data?.validateCaptcha.attestation;
 }
+/** Where a release has its recipes. Up to 0.6.0 they were in folders of the example. */
+const recipesOf = (folder: string) =>
+  existsSync(join(folder, 'schema/recipes'))
+    ? { others: join(folder, 'schema/recipes'), node: join(folder, 'schema/recipes/attestation.ts') }
+    : {
+        others: join(folder, 'test/supergraph/recipes'),
+        node: join(folder, 'test/supergraph/orders/attestation.ts'),
+      };
 /** The recipe for Node, as a release has it. */
 async function verifierOf(folder: string, { jwksUrl }: typeof now) {
-  const { createVerifier } = await import(join(folder, 'test/supergraph/orders/attestation.ts'));
+  const { createVerifier } = await import(recipesOf(folder).node);
   const verify = createVerifier({ jwksUrl, issuer: ISSUER, audience: 'orders', subject: 'required' });
   return (token: string) => verify(token, 'placeOrder', 'user-1').catch(String);
 }
@@ -70,7 +79,7 @@ describe.each([
     expect(await Promise.all((await proofs()).map(verify))).toEqual([PROOF, PROOF]);
   });
 
-  for (const recipe of recipesIn(join(folder, 'test/supergraph/recipes'), join(last, 'built', folder)))
+  for (const recipe of recipesIn(recipesOf(folder).others, join(last, 'built', folder)))
     test.skipIf(recipe.isMissing)(`a proof of either release is one to the recipe for ${recipe.language}`, async () => {
       const [command = '', ...words] = recipe.build;
       await promisify(execFile)(command, words);

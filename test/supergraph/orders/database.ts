@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { v7 as uuidV7 } from 'uuid';
-import { MEMORY_S } from './attestation.ts';
+import { MEMORY_S } from '../../../schema/recipes/attestation.ts';
 import type { Judgement } from './device-trust.ts';
 import type { Item } from './goods.ts';
 

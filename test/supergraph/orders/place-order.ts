@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
+import type { createVerifier } from '../../../schema/recipes/attestation.ts';
 import { failure } from '../subgraph.ts';
-import type { createVerifier } from './attestation.ts';
 import type { createJudging } from './checkouts.ts';
 import type { Captcha, Checkout, Database, OrderRefusalCode } from './database.ts';
 import { ITEMS, MAX_UNVERIFIED_CENTS } from './goods.ts';
