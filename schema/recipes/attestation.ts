@@ -1,4 +1,4 @@
-// Recipe 0.6.0: the release that changed it last.
+// Recipe 0.6.0: the release that changed it last. Needs jose 5 or later.
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 
 /** Where the attestations of captchas come from, and which of them are for this service. */

@@ -42,7 +42,11 @@ const CREDENTIALS = {
 
 beforeAll(async () => {
   // The build is there: `npm run archive` would replace it while other tests use it.
-  await shell('PATH=node_modules/.bin:$PATH sh deploy/archive.sh');
+  // The tar of macOS or BusyBox lacks most of GNU's options.
+  await writeFile(join(folder, 'tar'), '#!/bin/sh\ncase "$*" in *--*) exit 9; esac\nexec /bin/tar "$@"\n', {
+    mode: 0o755,
+  });
+  await shell(`PATH=${folder}:node_modules/.bin:$PATH sh deploy/archive.sh`);
   await shell(`tar -xzf dist/device-trust-subgraph-*.tar.gz -C ${folder} --strip-components 1`);
   await mkdir(join(folder, 'credentials'));
   for (const [name, text] of Object.entries(CREDENTIALS)) await writeFile(join(folder, 'credentials', name), text);
