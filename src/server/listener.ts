@@ -11,6 +11,8 @@ import { errorBody, JSON_TYPE } from './http.ts';
 const RECEIVE_TIMEOUT_MS = 10_000;
 /** How often Node checks that time, in ms. Its default of 30 s would let a connection live four times as long. */
 const CHECK_INTERVAL_MS = 1_000;
+/** Longer than routers keep an idle connection (usually 60 s), so that the server closes no connection while a request arrives. */
+const KEEP_ALIVE_MS = 75_000;
 /** Short enough that a new replica gets its share of the connections within minutes; handshakes stay rare. */
 const MAX_CONNECTION_AGE_MS = 300_000;
 /** The fraction by which the maximum age varies, so that connections do not all end at once. */
@@ -42,8 +44,6 @@ const MALFORMED_STATUS: Readonly<Record<string, number>> = {
 interface ListenerOptions {
   /** Idle connections count as well: each takes a file descriptor, which upstream calls need too. */
   readonly maxConnections: number;
-  /** How long a connection is kept after its last response, in ms. */
-  readonly keepAliveMs: number;
   /** From about this age on a connection ends with its next response, in ms; 5 min by default. */
   readonly maxConnectionAgeMs?: number;
   readonly callers?: Callers;
@@ -87,7 +87,7 @@ export class Listener {
         requestTimeout: RECEIVE_TIMEOUT_MS,
         headersTimeout: RECEIVE_TIMEOUT_MS,
         connectionsCheckingInterval: CHECK_INTERVAL_MS,
-        keepAliveTimeout: options.keepAliveMs,
+        keepAliveTimeout: KEEP_ALIVE_MS,
       },
       (request, response) => this.#receive(request, response),
     );

@@ -19,9 +19,6 @@ const JWKS_PATH = '/.well-known/jwks.json';
 /** How long verifiers may cache the keys. A new key has to be published for longer than this before it signs. */
 const JWKS_MAX_AGE_SECONDS = 300;
 
-/** Longer than routers keep an idle connection (usually 60 s), so that the server closes no connection while a request arrives. */
-const KEEP_ALIVE_MS = 75_000;
-const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
 /** How long requests in flight may take once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 /** How long operations may take to end once their connections and calls are closed, in ms. */
@@ -57,7 +54,6 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
   const admin = createAdmin(metrics.registry, answerProbe);
   const listener = new Listener({
     ...options,
-    keepAliveMs: KEEP_ALIVE_MS,
     callers: callersIn(options),
     metrics,
     handle: (request, response) => {
@@ -143,11 +139,12 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
 function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, response: ServerResponse) => boolean) {
   // No `metrics` are passed, because they count refusals and evictions of callers only.
-  return new Listener({
-    maxConnections: ADMIN_MAX_CONNECTIONS,
-    keepAliveMs: ADMIN_KEEP_ALIVE_MS,
+  const admin = new Listener({
+    maxConnections: 64,
     handle: (request, response) => {
       const path = pathOf(request);
+      // Nobody here has a secret either, and the metrics take a millisecond each.
+      admin.end(response);
       if (answerProbe(path, response)) return;
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!isRead(request)) return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
@@ -157,6 +154,7 @@ function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, resp
       );
     },
   });
+  return admin;
 }
 
 const isRead = ({ method = '' }: IncomingMessage) => method === 'GET' || method === 'HEAD';

@@ -1,7 +1,7 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseExposition, readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { json, openConnection, request } from '../support/requests.ts';
+import { json, openConnection, request, sendBytes } from '../support/requests.ts';
 
 /** The port on which Prometheus reads the metrics. */
 
@@ -55,6 +55,12 @@ test('the admin port refuses every other path', async () => {
     json('{"query":"{ __typename }"}'),
   );
   expect([status, text]).toEqual([404, 'Metrics are at /metrics.\n']);
+});
+
+test('a client of the admin port gets one answer on a connection, however many requests it sends at once', async () => {
+  const answers = await sendBytes(app.metricsUrl, `GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(33));
+  expect(answers.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
+  expect(answers).toMatch(/^connection: close\r$/im);
 });
 
 test('the admin port answers probes and scrapes while more clients hold connections than there may be', async () => {

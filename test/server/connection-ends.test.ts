@@ -26,7 +26,6 @@ async function startListener(maxConnectionAgeMs: number) {
   const handled: string[] = [];
   const listener = new Listener({
     maxConnections: 100,
-    keepAliveMs: 75_000,
     maxConnectionAgeMs,
     handle: ({ url = '' }, response) => {
       handled.push(url);
@@ -110,7 +109,7 @@ test.concurrent('a client may send 32 requests without waiting for an answer, an
 }) => {
   const held: ServerResponse[] = [];
   const handle = (_request: IncomingMessage, response: ServerResponse) => void held.push(response);
-  const listener = new Listener({ maxConnections: 9, keepAliveMs: 75_000, handle });
+  const listener = new Listener({ maxConnections: 9, handle });
   onTestFinished(() => listener.close(0));
   const { socket, received, closed } = openConnection(await listener.listen('127.0.0.1', 0));
   // One is answered, and 32 wait.

@@ -239,7 +239,6 @@ test.each([1, 65_536, 65_537])('a text of %i characters of two bytes each arrive
   const text = 'ä'.repeat(length);
   const listener = new Listener({
     maxConnections: 9,
-    keepAliveMs: 1_000,
     handle: (_request, response) => send(response, 200, {}, text),
   });
   onTestFinished(() => listener.close(0));

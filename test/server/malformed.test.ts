@@ -65,7 +65,7 @@ describe.concurrent('deadlines that nobody can configure', () => {
   });
 
   test('a client that sent no HTTP and keeps its side open is disconnected', async (context) => {
-    const listener = new Listener({ maxConnections: 9, keepAliveMs: 60_000, handle: () => {} });
+    const listener = new Listener({ maxConnections: 9, handle: () => {} });
     const { hostname, port } = new URL(await listener.listen('127.0.0.1', 0));
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     context.onTestFinished(() => void socket.destroy());
