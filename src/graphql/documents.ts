@@ -100,8 +100,8 @@ export class DocumentCache<Key extends string | object, Value extends object> {
   readonly #entries: LRUCache<Key, { readonly value: Value; usedAt: number }>;
   readonly #inUseMs: number;
 
-  constructor(maxBytes: number, inUseMs = IN_USE_MS) {
-    this.#entries = new LRUCache({ maxSize: Math.floor(maxBytes) });
+  constructor(maxBytes: number, inUseMs = IN_USE_MS, onEvict = (_key: Key) => {}) {
+    this.#entries = new LRUCache({ maxSize: Math.floor(maxBytes), dispose: (_entry, key) => onEvict(key) });
     this.#inUseMs = inUseMs;
   }
 

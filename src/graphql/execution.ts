@@ -27,7 +27,7 @@ export interface KnownOperation {
   readonly kind: Omit<OperationKind, 'name'>;
   readonly cost: OperationCost;
   readonly variables: DeclaredVariables;
-  /** The number of executions. It begins again at 0 if it could not be compiled for lack of room. */
+  /** The number of executions. It begins again at 0 if there is no room for its compiled code, or no longer. */
   uses: number;
   /** The most memory that it takes. */
   readonly bytes: number;
@@ -72,7 +72,9 @@ export class Execution {
   /** Valid documents that have one operation. */
   readonly #known = new DocumentCache<string, KnownOperation>(MAX_CACHE_BYTES);
   /** Compiled operations. graphql-js executes all others. */
-  readonly #code = new DocumentCache<KnownOperation, CompiledQuery['query']>(MAX_CACHE_BYTES);
+  readonly #code = new DocumentCache<KnownOperation, CompiledQuery['query']>(MAX_CACHE_BYTES, undefined, (evicted) => {
+    evicted.uses = 0;
+  });
   /** The answers to invalid documents, by their text. */
   readonly invalid = new DocumentCache<string, Answer>(MAX_INVALID_BYTES);
   /** The number of operations that wait to be compiled, and the end of the last compilation. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { parse } from 'graphql';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { canBeCompiled } from '../../src/graphql/compile.ts';
 import { RequestContext } from '../../src/graphql/context.ts';
 import { Execution, type KnownOperation } from '../../src/graphql/execution.ts';
@@ -21,6 +21,13 @@ function add(to: Execution, source: string): KnownOperation {
   return to.add(document, operation);
 }
 
+/** Nothing that these select asks for its context. */
+const CONTEXT: RequestContext = Object.create(RequestContext.prototype);
+
+async function use(known: Execution, one: KnownOperation) {
+  for (const _ of times(3, () => 0)) await known.execute(one, {}, CONTEXT);
+}
+
 test('a document stays as it is when Apollo Server takes it in again, as for a trace', () => {
   const known = started();
   expect(add(known, '{ __typename }')).toBe(add(known, '{ __typename }'));
@@ -28,20 +35,35 @@ test('a document stays as it is when Apollo Server takes it in again, as for a t
 
 test('a document is compiled after its third answer, one in each turn of the event loop, and at most 50 wait', async () => {
   const known = started();
-  // Nothing that these select asks for its context.
-  const context: RequestContext = Object.create(RequestContext.prototype);
   const all = times(51, (at) => add(known, `{ a${at}: __typename }`));
-  const use = async (one: KnownOperation) => {
-    for (const _ of times(3, () => 0)) await known.execute(one, {}, context);
-  };
-  for (const one of all) await use(one);
+  for (const one of all) await use(known, one);
   const compiled = () => all.filter((one) => known.codeOf(one)).length;
   expect(compiled()).toBe(0);
   await setImmediate();
   expect(compiled()).toBe(1);
   await expect.poll(compiled).toBe(50);
-  for (const one of all) await use(one);
+  for (const one of all) await use(known, one);
   await expect.poll(compiled).toBe(51);
+});
+
+test('a document whose code has made room for that of others is compiled again after three more answers', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const known = started();
+  const compiled = async (one: KnownOperation) => {
+    await use(known, one);
+    for (const _ of times(3, () => 0)) await setImmediate();
+    return known.codeOf(one) !== undefined;
+  };
+  const first = add(known, '{ __typename }');
+  expect(await compiled(first)).toBe(true);
+  vi.advanceTimersByTime(60_001);
+  // The code of each takes 4 MiB, until there is no more room.
+  const large = (at: number) => add(known, `{ a${at}: _service { ${'... { '.repeat(390)}sdl${' }'.repeat(390)} } }`);
+  for (let at = 0; await compiled(large(at)); at += 1);
+  expect(known.codeOf(first)).toBeUndefined();
+  vi.advanceTimersByTime(60_001);
+  expect(await compiled(first)).toBe(true);
 });
 
 test('a document is not compiled if graphql-js could answer it otherwise', () => {
