@@ -6,7 +6,7 @@ const WINDOW_MS = 50;
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/** How long delays count after the last tick, in ms. Refusals, which end before a tick, do not prolong it. */
+/** How long delays count while nobody watches, in ms. */
 const REMEMBERED_MS = 100;
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
@@ -17,11 +17,11 @@ export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
  */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
-  let lastTick = 0;
-  /** The last tick, or the start of the timer since then. */
+  /** When the last watcher left. */
+  let leftAt = 0;
+  /** The last tick, or the start of the window since then. */
   let since = 0;
-  let windowStart = 0;
-  let windowLagMs = 0;
+  let [windowStart, windowLagMs] = [0, 0];
   /** The delays of the last two windows. */
   let [delayMs, delayBeforeMs] = [0, 0];
   let watchers = 0;
@@ -33,35 +33,35 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
 
   const tick = () => {
     const now = performance.now();
-    if (now - windowStart >= WINDOW_MS) {
-      delayBeforeMs = delayMs;
-      delayMs = delayAt(now);
-      windowStart = now;
-      windowLagMs = 0;
-    } else windowLagMs += lagAt(now);
-    totalMs += lagAt(now);
-    [lastTick, since] = [now, now];
+    const lagMs = lagAt(now);
+    totalMs += lagMs;
+    if (now - windowStart < WINDOW_MS) windowLagMs += lagMs;
+    else {
+      [delayBeforeMs, delayMs] = [delayMs, delayAt(now)];
+      [windowStart, windowLagMs] = [now, 0];
+      // Not before: else requests that end within their turn would never be measured, and those of an overload never forgotten.
+      if (watchers === 0) stop();
+    }
+    since = now;
   };
 
-  const rest = () => {
-    totalMs += lagAt(performance.now());
+  const stop = () => {
     clearInterval(timer);
     timer = undefined;
   };
 
   return {
-    /** Measures until the returned function is called. Requests, calls and probes watch as long as they are in flight. */
+    /** Measures until the window ends in which the returned function is called. Requests, calls and probes watch as long as they are in flight. */
     watch: (): (() => void) => {
-      if (watchers === 0) {
-        const now = performance.now();
-        if (now - lastTick > REMEMBERED_MS) [delayMs, delayBeforeMs] = [0, 0];
-        [since, windowStart, windowLagMs] = [now, now, 0];
-        timer = setInterval(tick, TICK_MS).unref();
-      }
+      const now = performance.now();
+      const isForgotten = watchers === 0 && now - leftAt > REMEMBERED_MS;
+      if (isForgotten) [delayMs, delayBeforeMs] = [0, 0];
+      if (isForgotten || !timer) [since, windowStart, windowLagMs] = [now, now, 0];
+      timer ??= setInterval(tick, TICK_MS).unref();
       watchers += 1;
       return () => {
         watchers -= 1;
-        if (watchers === 0) rest();
+        leftAt = performance.now();
       };
     },
     /** The total lag since the start, in ms: tells a slow upstream from a response that waits in our socket. */
@@ -74,6 +74,6 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
       delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
     /** The total lag that ticks have measured, in ms. */
     measuredLagMs: (): number => totalMs,
-    stop: rest,
+    stop,
   };
 }

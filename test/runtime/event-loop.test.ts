@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type EventLoopMonitor, startEventLoopMonitor } from '../../src/runtime/event-loop.ts';
 
 /** How late the event loop runs, and when that is too late. */
@@ -53,6 +53,42 @@ test('overload is not reported after one long turn, but during the next one as s
       return { afterOne, duringNext };
     })
     .toEqual({ afterOne: false, duringNext: true });
+});
+
+/** Requests that begin and end within one turn, which they make this long. */
+async function requestsInOneTurn(ms: number): Promise<void> {
+  await setTimeout(1);
+  for (const end = performance.now() + ms; performance.now() < end; block(ms / 10)) monitor.watch()();
+}
+
+test('overload is reported when requests make two turns too long, although each request ends within its turn', async () => {
+  monitor = startEventLoopMonitor();
+  const work = async () => {
+    await requestsInOneTurn(LONG_MS);
+    await requestsInOneTurn(LONG_MS);
+  };
+  await expect.poll(() => work().then(monitor.isOverloaded)).toBe(true);
+});
+
+test.each([10, 30, 80, LONG_MS])('overload ends although requests that are refused come every %i ms', async (ms) => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  // The clock goes on by this much, and then the timer ticks.
+  const tickAfter = async (elapsedMs: number) => {
+    vi.advanceTimersByTime(elapsedMs);
+    await setTimeout(30);
+  };
+  monitor = startEventLoopMonitor();
+  const unwatch = monitor.watch();
+  for (const delayMs of [LONG_MS, LONG_MS]) await tickAfter(delayMs);
+  unwatch();
+  expect(monitor.isOverloaded()).toBe(true);
+  for (let at = 0; at < 200; at += ms) {
+    monitor.watch()();
+    await tickAfter(ms);
+  }
+  monitor.watch();
+  expect(monitor.isOverloaded()).toBe(false);
 });
 
 test('overload is not reported while the event loop is idle, even with a limit below one tick', async () => {
