@@ -54,10 +54,10 @@ const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'> | 'failed twice' |
   refused: always('refused'),
   failed: {},
   'failed twice': always('outage'),
-  limited: { unknown: 'unknown', outage: 'unknown' },
+  limited: { unknown: 'unknown', refused: 'refused', outage: 'unknown' },
   inconclusive: { unknown: 'unknown' },
-  // An outage lasts only as long as probes confirm it.
-  'inconclusive twice': { unknown: 'unknown', outage: 'unknown' },
+  // An outage lasts only as long as probes confirm it, and so does the reason of a refusal.
+  'inconclusive twice': { unknown: 'unknown', refused: 'refused', outage: 'unknown' },
   // A failure of our own neither confirms an outage nor ends one.
   local_failure: { unknown: 'unknown' },
 };

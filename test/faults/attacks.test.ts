@@ -7,6 +7,7 @@ import { untilEnd } from '../support/until-end.ts';
 import {
   ATTESTING,
   attested,
+  FIRST,
   flood,
   type Outcome,
   person,
@@ -192,6 +193,27 @@ describe.concurrent('an outage that only we see', () => {
     const [outcomes] = await Promise.all([flood(60, 50, () => verify(app, SPOILED)), verifyPeople(app, 5)]);
     expect(proceeded(outcomes)).toBe(0);
     expect(app.logged().includes('"health":"outage"')).toBe(false);
+  });
+});
+
+describe.concurrent('an outage that our probes no longer confirm', () => {
+  test('a bot proceeds no more with a captcha id that was paused once the service limits our probes', async (context) => {
+    const { upstream, app } = await start(context);
+    await verifyPeople(app, 8);
+    upstream.fail(answer(200, exception('-50105', 'captcha_id paused')));
+    await until(async () => {
+      await verify(app, TO_FIRST);
+      return app.logged().includes('"health":"refused"');
+    });
+    let limited = 0;
+    upstream.behave(spoils(unavailable), (exchange) => {
+      limited += Number(exchange.request.includes(FIRST));
+      answer(429, '')(exchange);
+    });
+    const bot = () => verify(app, { ...SPOILED, ...TO_FIRST });
+    await flood(10, 100, bot);
+    await until(() => limited > 1);
+    expect(proceeded(await flood(10, 100, bot))).toBe(0);
   });
 });
 

@@ -59,4 +59,8 @@ test('the reason is that of what has changed the state, or of the newest that co
   expect(down.reason).toBe('b');
   expect(statusAfter(down, 'inconclusive', 'c').reason).toBe('b');
   expect(statusAfter(statusAfter(down, 'failed', 'd'), 'failed', 'e').reason).toBe('e');
+  // A refusal that probes no longer confirm stays one, but no reason of the service is known any more.
+  const refused = statusAfter(NEW_ACCOUNT, 'refused', 'a');
+  expect(statusAfter(refused, 'limited', 'b').reason).toBe('b');
+  expect(statusAfter(statusAfter(refused, 'inconclusive', 'b'), 'inconclusive', 'c').reason).toBe('c');
 });
