@@ -194,9 +194,7 @@ describe.concurrent('an outage that only we see', () => {
     expect(proceeded(outcomes)).toBe(0);
     expect(app.logged().includes('"health":"outage"')).toBe(false);
   });
-});
 
-describe.concurrent('an outage that our probes no longer confirm', () => {
   test('a bot proceeds no more with a captcha id that was paused once the service limits our probes', async (context) => {
     const { upstream, app } = await start(context);
     await verifyPeople(app, 8);
