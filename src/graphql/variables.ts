@@ -48,8 +48,6 @@ export function checkVariables(declared: DeclaredVariables, given: Readonly<Reco
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined) {
       if (isNonNullType(type) && !hasDefault) problems.push(`$${name}: expected ${type}, but got nothing`);
-    } else if (value === null) {
-      if (isNonNullType(type)) problems.push(`$${name}: expected ${type}, but got null`);
     } else if (!isCertainlyValid(value, type)) {
       coerceInputValue(value, type, (path, invalid) => {
         const at = `$${[name, ...path].join('.')}: `;
