@@ -72,7 +72,7 @@ async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
 /** A log of the app, and every line of it so far. */
 export function keepLog(level = 'info') {
   const lines: string[] = [];
-  const write = (line: string) => lines.push(line);
+  const write = (line: string) => lines.push(Buffer.from(line).toString()); // a flat copy: pino's text keeps its pieces
   return { log: pino({ ...loggerOptions(), level }, { write }), logged: () => lines.join('') };
 }
 
