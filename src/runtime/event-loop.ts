@@ -51,7 +51,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   };
 
   return {
-    /** Measures until the window ends in which the returned function is called. Requests, calls and probes watch as long as they are in flight. */
+    /** Measures until the window ends in which the returned function is called. Requests, calls and probes in flight watch. */
     watch: (): (() => void) => {
       const now = performance.now();
       const isForgotten = watchers === 0 && now - leftAt > REMEMBERED_MS;

@@ -55,10 +55,9 @@ test.each([
   ['MAX_CONNECTIONS', 1, 100_000],
   ['SHUTDOWN_GRACE_MS', 0, 30_000],
 ])('a number may be as small or as large as the sentence about it says: %s', (name, min, max) => {
-  const range = `from ${min} to ${max}`;
   for (const value of [min - 1, max + 1])
     expect(problemsOf({ ...LIVE, [name]: `${value}` })).toEqual([
-      expect.stringContaining(`${range}, but got "${value}"`),
+      expect.stringContaining(`from ${min} to ${max}, but got "${value}"`),
     ]);
   for (const value of [min, max]) expect(() => parse({ ...LIVE, [name]: `${value}` })).not.toThrow();
 });

@@ -47,10 +47,10 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     request(router.url, json(JSON.stringify({ query, variables: T }), headers));
   const analyst = bearer(await graph.token());
   const customer = bearer(await graph.token({ scope: 'orders' }));
-  /** A promise, or what is seen where a router does not keep it. All parts share a process, which a busy machine stalls. */
+  /** A promise, or where the router was seen not to keep it, what is seen instead. */
   const row = (title: string, run: () => Promise<void>) => {
     const limit = LIMITS[name]?.[title];
-    if (limit === undefined) test(title, { retry: 2 }, run);
+    if (limit === undefined) test(title, run);
     else test.fails(`${title}: ${limit}`, run);
   };
 
@@ -206,7 +206,8 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     expect(text).not.toContain('another-secret');
   });
 
-  row('a rolling restart of two replicas loses no request', async () => {
+  // Tried again, because both replicas and Hive Gateway share a process, which a busy machine stalls.
+  test('a rolling restart of two replicas loses no request', { retry: 2 }, async () => {
     const replicas = await untilEnd(graph.startReplicas());
     const behind = await untilEnd(column.start(graph, graph.supergraphSdl, { ours: replicas.url }));
     const answers: Promise<unknown>[] = [];
