@@ -8,11 +8,12 @@ import { type EventLoop, startDeadline } from './deadline.ts';
 import { createServiceHealth, type HealthOptions, type ServiceHealth } from './health.ts';
 import type { Evidence } from './health-table.ts';
 import { type CallOutcome, createUpstreamMetrics, type DocumentedOutcome } from './metrics.ts';
+import { openPool, type UpstreamPool } from './pool.ts';
 import type { Probe } from './probe.ts';
 import { createQuota, type Quota, type QuotaCallers } from './quota.ts';
 import { countersOfProcess, openQuotaStore } from './quota-store.ts';
 import type { QuotaLimits, UpstreamSettings } from './settings.ts';
-import { type Account, openPool, type PendingRequest, type UpstreamPool, type UpstreamResponse } from './transport.ts';
+import type { Account, PendingRequest, UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
 export type CallingOperation = Pick<Operation, 'caller' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'>;

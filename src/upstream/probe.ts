@@ -2,7 +2,8 @@ import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
 import { type EventLoop, startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
-import { type Account, openPool, type UpstreamResponse } from './transport.ts';
+import { openPool } from './pool.ts';
+import type { Account, UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so its result is about the service alone. */
 export interface Probe extends Account {

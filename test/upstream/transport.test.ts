@@ -1,7 +1,8 @@
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDnsCache } from '../../src/runtime/dns.ts';
-import { openPool, PendingRequest } from '../../src/upstream/transport.ts';
+import { openPool } from '../../src/upstream/pool.ts';
+import { PendingRequest } from '../../src/upstream/transport.ts';
 import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { answer, type Behaviour, startHostile, thenClose } from '../support/hostile.ts';
