@@ -90,10 +90,11 @@ export function isErrorCode(value: unknown): value is ErrorCode {
  * - `outage`: the call was not sent, because the service is down.
  * - `pause`: the call was not sent, because its account is paused, which is not the service's fault.
  * - `unknown_host`: the host of the service does not exist.
- * - `unreadable`: a response with status 200 has begun, but cannot be read as a whole.
- * - `incomplete`: a response has begun, but without a status, or it ended too late.
+ * - `unreadable`: a 200 has arrived, but not as a whole.
+ * - `bodiless`: the head of a 200 has arrived in time, but nothing of its body.
+ * - `incomplete`: a response was cut before it had a status.
  */
-type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'unreadable' | 'incomplete';
+type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'unreadable' | 'bodiless' | 'incomplete';
 
 interface Details {
   /** Replaces the catalogue's message. Any caller may read it. */

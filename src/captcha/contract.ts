@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { propertiesOf } from '../runtime/json.ts';
-import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
-import type { UpstreamResponse } from '../upstream/transport.ts';
+import type { CaptchaFailureCategory } from '../schema.generated.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
 
@@ -21,42 +20,31 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
   ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
 ]);
 
-/** The documented exceptions (7.2), each with the side that can cause it. A bot can provoke every exception of CLIENT. */
-export const EXCEPTIONS: ReadonlyMap<string, Readonly<{ msg: string; cause: CaptchaIndeterminateCause }>> = new Map([
-  ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
-  ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],
-  ['-50002', { msg: 'param decrypt error', cause: 'CLIENT' }],
-  ['-50003', { msg: 'illegal verify', cause: 'CLIENT' }],
-  ['-50004', { msg: 'jsonp xss', cause: 'CLIENT' }],
-  ['-50005', { msg: 'illegal gen_time', cause: 'CLIENT' }],
-  ['-50101', { msg: 'not captcha_id', cause: 'CONFIGURATION' }],
-  ['-50102', { msg: 'illegal captcha_id', cause: 'CONFIGURATION' }],
-  ['-50103', { msg: 'not captcha', cause: 'CONFIGURATION' }],
-  ['-50104', { msg: 'captcha_id deleted', cause: 'CONFIGURATION' }],
-  ['-50105', { msg: 'captcha_id paused', cause: 'CONFIGURATION' }],
-  ['-50301', { msg: 'not proof', cause: 'CLIENT' }],
-  ['-50302', { msg: 'not lot_number', cause: 'CLIENT' }],
-  ['-50303', { msg: 'illegal lot_number', cause: 'CLIENT' }],
-  ['-50304', { msg: 'lot_number not match', cause: 'CLIENT' }],
-  ['-50305', { msg: 'lot_number Expired', cause: 'CLIENT' }],
-  ['-50306', { msg: 'process_token Error', cause: 'CLIENT' }],
-  ['-50307', { msg: 'payload Error', cause: 'CLIENT' }],
-  ['-50308', { msg: 'payload Used', cause: 'CLIENT' }],
+/** The documented exceptions (7.2), each with its kind. A bot can provoke every exception of the client. */
+export const EXCEPTIONS: ReadonlyMap<string, Readonly<{ msg: string; kind: ResponseKind }>> = new Map([
+  ['-50000', { msg: 'runtime error', kind: 'exception of the service' }],
+  ['-50001', { msg: 'illegal risk_type', kind: 'exception of the risk type' }],
+  ['-50002', { msg: 'param decrypt error', kind: 'exception of the client' }],
+  ['-50003', { msg: 'illegal verify', kind: 'exception of the client' }],
+  ['-50004', { msg: 'jsonp xss', kind: 'exception of the client' }],
+  ['-50005', { msg: 'illegal gen_time', kind: 'exception of the client' }],
+  ['-50101', { msg: 'not captcha_id', kind: 'unknown captcha id' }],
+  ['-50102', { msg: 'illegal captcha_id', kind: 'unknown captcha id' }],
+  ['-50103', { msg: 'not captcha', kind: 'unknown captcha id' }],
+  ['-50104', { msg: 'captcha_id deleted', kind: 'withdrawn captcha id' }],
+  ['-50105', { msg: 'captcha_id paused', kind: 'withdrawn captcha id' }],
+  ['-50301', { msg: 'not proof', kind: 'exception of the client' }],
+  ['-50302', { msg: 'not lot_number', kind: 'exception of the client' }],
+  ['-50303', { msg: 'illegal lot_number', kind: 'exception of the client' }],
+  ['-50304', { msg: 'lot_number not match', kind: 'exception of the client' }],
+  ['-50305', { msg: 'lot_number Expired', kind: 'exception of the client' }],
+  ['-50306', { msg: 'process_token Error', kind: 'exception of the client' }],
+  ['-50307', { msg: 'payload Error', kind: 'exception of the client' }],
+  ['-50308', { msg: 'payload Used', kind: 'exception of the client' }],
 ]);
 
 /** The families of the documented codes: the content of the request (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
-
-/** The cause of an exception (7.2). A new code has the cause of its family, so that bots cannot provoke the cause SERVICE. */
-export function causeOfException(code: string): CaptchaIndeterminateCause {
-  const documented = EXCEPTIONS.get(code);
-  if (documented) return documented.cause;
-  if (!FAMILIES.test(code)) return 'SERVICE';
-  return code.startsWith('-501') ? 'CONFIGURATION' : 'CLIENT';
-}
-
-/** The documented exceptions about the captcha id itself (7.2), which no client can cause. */
-export const ABOUT_ID = /^-5010[1-5]$/;
 
 /** The documented pass (2.3, 2.4). */
 export const passBody = z.object({
@@ -80,51 +68,82 @@ export interface Exception {
   readonly msg?: unknown;
 }
 
-/** The content of a response, apart from its HTTP status. */
-export type CaptchaResponse =
-  | {
-      readonly kind: 'rejection';
-      /** Do `status` and `result` have the documented values? */
-      readonly isDocumented: boolean;
-      readonly reason: string;
-      readonly details: Readonly<Record<'usedType' | 'userIp' | 'lotNumber', string | null>>;
-    }
-  | (Exception & { readonly kind: 'exception' })
-  | {
-      readonly kind: 'pass';
-      readonly lot_number: string;
-      readonly details: Readonly<Record<'usedType' | 'userIp' | 'scene' | 'referer', string | null>>;
-      /** The fields that are absent or differ from the document. */
-      readonly drifts: readonly PassDrift[];
-    }
-  /** The body says that the challenge was passed, but contradicts itself or names no challenge. */
-  | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
-  | { readonly kind: 'other'; readonly lot_number: unknown; readonly unreadable: string | undefined };
+/** The details of a pass and of a rejection that are texts, by their names in the graph. */
+type Details = Readonly<Record<'usedType' | 'userIp' | 'lotNumber' | 'scene' | 'referer', string | null>>;
 
-/** Reads a response. A rejection counts in any form, because a request whose response is unusable could proceed under a policy. */
-export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
-  const { json: body, unreadable } = received;
-  const { status, result, reason, captcha_args } = propertiesOf(body);
+/** The kinds of content of a response, apart from its HTTP status. `verdict.ts` says what each means. */
+export type ResponseKind =
+  | 'pass'
+  /** It is about another lot number than the request. */
+  | 'other lot number'
+  /** It says that the challenge was passed, but contradicts itself or names no challenge. */
+  | 'flawed pass'
+  | 'rejection'
+  | 'illegal signature'
+  | 'undocumented rejection'
+  | 'unknown captcha id'
+  | 'withdrawn captcha id'
+  | 'exception of the captcha id'
+  | 'exception of the risk type'
+  | 'exception of the client'
+  | 'exception of the service'
+  | 'nothing documented';
+
+export interface CaptchaResponse extends Exception {
+  readonly kind: ResponseKind;
+  readonly reason: string;
+  readonly details: Details;
+  /** The fields of a pass that are absent or differ from the document. */
+  readonly drifts: readonly PassDrift[];
+}
+
+/**
+ * Reads the body of a response, which is undefined if it cannot be read. A rejection counts in any form, because a request whose
+ * response is unusable could proceed under a policy.
+ *
+ * @param lotNumber that of the request; undefined for a probe, whose challenge is made up
+ */
+export function readResponse(body: unknown, lotNumber?: string): CaptchaResponse {
+  const { reason, captcha_args } = propertiesOf(body);
   const args = propertiesOf(captcha_args);
-  const { used_type, user_ip, lot_number, scene, referer } = args;
-  const shared = { usedType: textOf(used_type), userIp: textOf(user_ip) };
-  if (isRejection(body)) {
-    const details = { ...shared, lotNumber: textOf(lot_number) };
-    const isDocumented = status === 'success' && result === 'fail';
-    return { kind: 'rejection', isDocumented, reason: textOf(reason) ?? '', details };
-  }
+  const details = {
+    usedType: textOf(args['used_type']),
+    userIp: textOf(args['user_ip']),
+    lotNumber: textOf(args['lot_number']),
+    scene: textOf(args['scene']),
+    referer: textOf(args['referer']),
+  };
   const exception = readException(body);
-  if (result !== 'success')
-    return exception ? { kind: 'exception', ...exception } : { kind: 'other', lot_number, unreadable };
+  const kind = kindOf(body, args['lot_number'], exception, lotNumber);
   // Status, result and lot number decide. All else is information, which a newer service may leave out or extend.
-  if (status === 'success' && typeof lot_number === 'string' && !exception) {
-    const details = { ...shared, scene: textOf(scene), referer: textOf(referer) };
-    const drifts = PASS_DRIFTS.filter((field) =>
-      field === 'reason' ? reason !== '' : typeof args[field] !== 'string',
-    );
-    return { kind: 'pass', lot_number, details, drifts };
+  const isDrift = (field: PassDrift) => (field === 'reason' ? reason !== '' : typeof args[field] !== 'string');
+  const drifts = kind === 'pass' ? PASS_DRIFTS.filter(isDrift) : [];
+  return { kind, reason: textOf(reason) ?? '', details, drifts, ...(exception ?? { code: null, type: null }) };
+}
+
+function kindOf(
+  body: unknown,
+  about: unknown,
+  exception: Exception | undefined,
+  lotNumber: string | undefined,
+): ResponseKind {
+  const { status, result, reason } = propertiesOf(body);
+  if (isRejection(body)) {
+    if (status !== 'success' || result !== 'fail') return 'undocumented rejection';
+    return reason === 'illegal sign_token' ? 'illegal signature' : 'rejection';
   }
-  return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
+  if (exception && result !== 'success') return kindOfException(exception.code ?? '');
+  if (about != null && lotNumber !== undefined && about !== lotNumber) return 'other lot number';
+  if (result !== 'success') return 'nothing documented';
+  return status === 'success' && typeof about === 'string' && !exception ? 'pass' : 'flawed pass';
+}
+
+/** The kind of an exception (7.2). A new code is of the kind of its family, so that bots cannot provoke a failure of the service. */
+function kindOfException(code: string): ResponseKind {
+  const documented = EXCEPTIONS.get(code);
+  if (documented) return documented.kind;
+  if (!FAMILIES.test(code)) return 'exception of the service';
+  return code.startsWith('-501') ? 'exception of the captcha id' : 'exception of the client';
 }
 
 /** The fields of a pass that decide nothing. A property test compares `readResponse` with `passBody`. */

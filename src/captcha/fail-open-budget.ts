@@ -3,7 +3,7 @@ import { type Callers, SharedCount, sharesOf } from '../runtime/shares.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** In a minute of an outage, FACTOR × the verified passes of the last hour's busiest minute may proceed. */
+/** In a minute of an outage, FACTOR × the verified passes of the busiest minute in the hour before may proceed. */
 const FACTOR = 2;
 /** The captchas that may proceed without verified passes: over the life of a process, for all captcha ids together. */
 const MINIMUM = 10;
@@ -32,7 +32,9 @@ interface Minute {
  * - Each process counts alone, and its passes grow with its traffic, so the limits of all processes add up to the whole.
  */
 export function createFailOpenBudget(callers: Callers) {
-  /** The minutes of the last hour, by bucket. */
+  /** When each captcha id last had a verified pass, on the clock of `performance.now()`: in an outage it has none. */
+  const lastPassOf = new Map<string, number>();
+  /** The minutes of the hour before the last pass, by bucket. */
   const minutesOf = new Map<string, Minute[]>();
   /** The captchas that proceeded within the last minute, by bucket and by requester. */
   const proceededIn = new Map<string, number>();
@@ -51,8 +53,9 @@ export function createFailOpenBudget(callers: Callers) {
   }
 
   return {
-    /** Records a verified pass; `now` excludes the time that the id spent in outages, in ms. */
-    recordPass: (captchaId: string, caller: Verifier, now: number): void => {
+    recordPass: (captchaId: string, caller: Verifier): void => {
+      const now = performance.now();
+      lastPassOf.set(captchaId, now);
       const { bucket, requester } = keysOf(captchaId, caller);
       const minute = minuteOf(bucket, now);
       const own = minute.byRequester.get(requester) ?? 0;
@@ -60,12 +63,12 @@ export function createFailOpenBudget(callers: Callers) {
       minute.byRequester.set(requester, own + 1);
       minute.passes += 1;
     },
-    /** May one more captcha proceed? If so, it is counted. For `now` see `recordPass`. */
-    take: (captchaId: string, caller: Verifier, now: number): boolean => {
+    /** May one more captcha proceed? If so, it is counted. */
+    take: (captchaId: string, caller: Verifier): boolean => {
       const { bucket, requester } = keysOf(captchaId, caller);
       const { kind } = caller.requester;
       if ((proceededIn.get(requester) ?? 0) >= PER_MINUTE[kind]) return false;
-      const minutes = withinHour(minutesOf.get(bucket) ?? [], now);
+      const minutes = withinHour(minutesOf.get(bucket) ?? [], lastPassOf.get(captchaId) ?? 0);
       const limit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
       const isWithinMinimum = kind !== 'anonymous' && proceeded.hasRoom(MINIMUM, shares, caller, 1);
       if (!isWithinMinimum && (proceededIn.get(bucket) ?? 0) >= limit) return false;
@@ -86,8 +89,8 @@ function keysOf(captchaId: string, { name, isService, requester: { kind, id } }:
   return { bucket: `bucket ${scope} ${captchaId} ${kind}`, requester: `${kind} ${scope} ${id}` };
 }
 
-function withinHour(minutes: readonly Minute[], now: number): Minute[] {
-  return minutes.filter(({ startedAt }) => now - startedAt < HOUR_MS);
+function withinHour(minutes: readonly Minute[], end: number): Minute[] {
+  return minutes.filter(({ startedAt }) => end - startedAt < HOUR_MS);
 }
 
 function countForMinute(counts: Map<string, number>, key: string): void {

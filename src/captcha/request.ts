@@ -12,26 +12,37 @@ export interface Captcha extends Account {
   readonly keys: ReturnType<typeof signingKeys>;
 }
 
+/** The form of a verification (2.1; section 4, rule 2). The captcha id is in the URL. */
+function formOf({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput, key: string): string {
+  return new URLSearchParams({
+    lot_number: lotNumber,
+    captcha_output: captchaOutput,
+    pass_token: passToken,
+    gen_time: genTime,
+    sign_token: signToken(lotNumber, key),
+  }).toString();
+}
+
 /** The key of a captcha id, with its next key while it is rotated. The service may accept only one of them at a time. */
 function signingKeys(captchaKey: string, nextCaptchaKey = captchaKey) {
   let inUse = captchaKey;
+  /** The key that did not sign this form; undefined if there is no other key. */
+  const otherThan = (body: string) => {
+    const form = new URLSearchParams(body);
+    const signed = (key: string) => form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
+    return [captchaKey, nextCaptchaKey].find((key) => !signed(key));
+  };
   return {
-    /** The form of a verification (2.1; section 4, rule 2), signed with the key in use. The captcha id is in the URL. */
-    bodyFor: (input: ValidateCaptchaInput): string =>
-      new URLSearchParams({
-        lot_number: input.lotNumber,
-        captcha_output: input.captchaOutput,
-        pass_token: input.passToken,
-        gen_time: input.genTime,
-        sign_token: signToken(input.lotNumber, inUse),
-      }).toString(),
-    /** Switches to the key that did not sign this refused body. False if there is no other key. */
-    refuse: (body: string): boolean => {
-      const form = new URLSearchParams(body);
-      const signed = (key: string) => form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
-      const other = [captchaKey, nextCaptchaKey].find((key) => !signed(key));
-      inUse = other ?? inUse;
-      return other !== undefined;
+    /** The form, signed with the key in use. */
+    bodyFor: (input: ValidateCaptchaInput): string => formOf(input, inUse),
+    /** The form, signed with the key that did not sign `refused`; undefined if there is no other key. */
+    otherBodyFor: (input: ValidateCaptchaInput, refused: string): string | undefined => {
+      const key = otherThan(refused);
+      return key === undefined ? undefined : formOf(input, key);
+    },
+    /** Switches to the key that did not sign this probe. A call switches no key, because a client can provoke its refusal. */
+    refuse: (probe: string): void => {
+      inUse = otherThan(probe) ?? inUse;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { DeviceTrustError } from '../errors.ts';
 import { logOnce } from '../observability/logger.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import { callersIn } from '../runtime/shares.ts';
@@ -9,12 +10,12 @@ import type { Probe } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { createAttestations } from './attestation.ts';
-import { ABOUT_ID, type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
+import { type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
 import { createFailOpenBudget } from './fail-open-budget.ts';
 import { createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
 import type { CAPTCHA_VARIABLES } from './settings.ts';
-import { type CaptchaVerdict, indeterminate, interpret, noVerdict, probeResultOf, type Result } from './verdict.ts';
+import { type CaptchaVerdict, indeterminate, interpret, type NoVerdict, noResponse, type Result } from './verdict.ts';
 
 export type CaptchaService = ReturnType<typeof openCaptchaService>;
 
@@ -45,18 +46,16 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     const captcha = checkInput(input, upstream);
     const { id } = captcha;
     let verdict = await verify(captcha, input, operation);
-    const health = upstream.health.accounts.get(id);
-    const now = health?.msWithoutOutages ?? 0;
-    if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller, now);
-    // A half-open call may outlive its client.
+    if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller);
+    // A trial may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
       verdict = indeterminate(verdict, {
         policy,
-        hasWorked: health?.status.hasWorked ?? false,
+        hasWorked: upstream.health.accounts.get(id)?.status.hasWorked ?? false,
         isDown: isDown(id, audience),
         takeAllowance: () => {
-          const isTaken = budget.take(id, caller, now);
+          const isTaken = budget.take(id, caller);
           if (!isTaken) metrics.recordLimitedCaptcha();
           return isTaken;
         },
@@ -67,8 +66,8 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
 
   /**
    * True if this captcha id and every other id in use that the audience accepts are down. Otherwise a bot could pick one that is
-   * down. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that is missing, deleted or
-   * paused, as our own probe has confirmed, is down.
+   * down. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that the service has deleted
+   * or paused, or no longer knows, as our own probe has confirmed, is down.
    */
   function isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = upstream;
@@ -76,24 +75,24 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
     const statusOf = (id: string) => health.accounts.get(id)?.status;
     const isIdDown = (status: ReturnType<typeof statusOf>) =>
-      status?.state === 'outage' || (status?.state === 'refused' && ABOUT_ID.test(status.reason));
+      status?.state === 'outage' || status?.isWithdrawn === true;
     const isInUse = (status: ReturnType<typeof statusOf>) =>
       status && (status.hasWorked ? status.state !== 'refused' || isIdDown(status) : status.isNew);
     const inUse = accepted.map(statusOf).filter(isInUse);
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every(isIdDown);
   }
 
-  /** Verifies with the key in use, and once more with the other key if the service refuses the signature. */
+  /** Verifies with the key in use, and once more with the other key if the service refuses the signature. Only probes switch the key. */
   async function verify(account: Captcha, input: ValidateCaptchaInput, operation: CallingOperation) {
     const { keys } = account;
     const body = keys.bodyFor(input);
     const endsAt = performance.now() + captchaTimeoutMs;
     const verdict = await send({ account, operation, body, timeoutMs: captchaTimeoutMs }, input.lotNumber);
-    const hasOtherKey = hasIllegalSignature(verdict) && keys.refuse(body);
+    const other = hasIllegalSignature(verdict) ? keys.otherBodyFor(input, body) : undefined;
     // Both calls have one time-out, because a router waits no longer.
     const msLeft = Math.floor(endsAt - performance.now());
-    if (!hasOtherKey || msLeft <= 0) return verdict;
-    const second = await send({ account, operation, body: keys.bodyFor(input), timeoutMs: msLeft }, input.lotNumber);
+    if (other === undefined || msLeft <= 0) return verdict;
+    const second = await send({ account, operation, body: other, timeoutMs: msLeft }, input.lotNumber);
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
@@ -102,10 +101,10 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     const ids = { requestId: call.operation.requestId, account: call.account.id };
     try {
       return await upstream.call(call, (received) => {
-        const response = readResponse(received);
+        const response = readResponse(received.json, lotNumber);
         const read = interpret(response, received.status, lotNumber);
-        logProblems(read.result, response, received, lotNumber, ids, log);
-        for (const field of response.kind === 'pass' ? response.drifts : []) {
+        logProblems(read.result, response, received, ids, log);
+        for (const field of response.drifts) {
           metrics.recordDrift(field);
           logDrift(field);
         }
@@ -115,12 +114,9 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
       // A limit of our own is never a verdict: otherwise a bot could turn load into a request that proceeds.
       if (!isUpstreamFailure(error)) throw error;
       // The log has one line for a confirmed outage, not one for each request.
-      if (error.why === 'outage') return noVerdict('TRANSPORT');
-      log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
-      // A bot can provoke a 429, so the pause after it has the cause CLIENT like the 429 itself.
-      if (error.why === 'pause') return noVerdict('CLIENT');
-      if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
-      return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
+      if (error.why !== 'outage')
+        log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
+      return withoutResponse(error);
     }
   }
 
@@ -130,29 +126,32 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
 const hasIllegalSignature = (verdict: Result) =>
   verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN';
 
+/** The result of a call without a response. The pause after a 429 has the cause CLIENT, because a bot can provoke 429s. */
+function withoutResponse({ code, why }: DeviceTrustError): NoVerdict {
+  if (why === 'pause') return noResponse('CLIENT');
+  if (code === 'UPSTREAM_REJECTED') return noResponse('CONFIGURATION');
+  return noResponse('TRANSPORT', why === 'unreadable' ? 'body' : why === 'bodiless' ? 'head' : undefined);
+}
+
 /** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
 function logProblems(
   verdict: Result,
-  response: CaptchaResponse,
+  { kind, msg }: CaptchaResponse,
   { status, json, unreadable }: UpstreamResponse,
-  lotNumber: string,
   ids: { requestId: string; account: string },
   log: StartOptions['shared']['log'],
 ): void {
   const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
-  if (verdict.__typename === 'CaptchaFailed') {
-    if (hasIllegalSignature(verdict)) log.warn(ids, 'captcha service rejects our signature: check the captcha key');
-    else if (verdict.details.lotNumber !== lotNumber)
-      log.warn({ ...ids, status }, 'captcha service answered for another lot number');
-    else if (response.kind === 'rejection' && !response.isDocumented)
-      log.warn({ ...ids, status, flaws: flaws() }, 'captcha service rejected a challenge in an undocumented form');
-  }
+  if (hasIllegalSignature(verdict)) log.warn(ids, 'captcha service rejects our signature: check the captcha key');
+  else if (kind === 'other lot number') log.warn({ ...ids, status }, 'captcha service answered for another lot number');
+  else if (kind === 'undocumented rejection')
+    log.warn({ ...ids, status, flaws: flaws() }, 'captcha service rejected a challenge in an undocumented form');
   if (verdict.__typename === 'NoVerdict') {
     const { cause, code } = verdict;
     // Only documented exceptions of CLIENT are certainly a client's mistake. A 4xx without an exception may come from a wrong
     // address or a firewall between us and the service, and an undocumented code or a flawed pass from a change at the service.
-    if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
-    const internal = response.kind === 'exception' ? `exception ${code}${loggableMessage(response.msg)}` : undefined;
+    if (kind === 'exception of the client' && EXCEPTIONS.has(code ?? '')) return;
+    const internal = kind.includes('exception') ? `exception ${code}${loggableMessage(msg)}` : undefined;
     const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
     log.warn({ ...ids, ...details }, 'captcha service gave no verdict');
   }
@@ -168,9 +167,10 @@ export function captchaProbe({ keys, ...account }: Captcha): Probe {
     return keys.bodyFor({ lotNumber, captchaOutput, passToken, genTime });
   };
   const classify = (received: UpstreamResponse, sent: string) => {
-    const result = probeResultOf(readResponse(received), received.status);
-    if (result.reason === 'illegal sign_token') keys.refuse(sent);
-    return result;
+    const response = readResponse(received.json);
+    if (response.kind === 'illegal signature') keys.refuse(sent);
+    const { evidence, reason } = interpret(response, received.status);
+    return { evidence, reason: evidence === 'well' ? '' : reason };
   };
   return { ...account, body, classify };
 }

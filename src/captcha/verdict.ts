@@ -1,12 +1,14 @@
 import type {
   CaptchaFailed,
+  CaptchaFailureCategory,
   CaptchaIndeterminate,
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
+import type { Evidence } from '../upstream/health-table.ts';
 import type { DocumentedOutcome } from '../upstream/metrics.ts';
-import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/probe.ts';
-import { ABOUT_ID, type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
+import { evidenceOfStatus } from '../upstream/probe.ts';
+import { type CaptchaResponse, type Exception, FAILURE_CATEGORIES, type ResponseKind } from './contract.ts';
 import type { CaptchaSettings } from './settings.ts';
 
 export type CaptchaVerdict =
@@ -18,121 +20,150 @@ export type CaptchaVerdict =
       readonly isAllowed: boolean;
     });
 
+/** When a request without a verdict may proceed: in an outage that our probes have confirmed, and because of the policy `always`. */
+interface Proceeding {
+  readonly inOutage: boolean;
+  readonly byPolicy: boolean;
+}
+
+/** A 200 whose body has begun may be a rejection. */
+const NEVER: Proceeding = { inOutage: false, byPolicy: false };
+/** A client can provoke it, or our configuration is wrong. */
+const BY_POLICY: Proceeding = { inOutage: false, byPolicy: true };
+const IN_OUTAGE: Proceeding = { inOutage: true, byPolicy: true };
+
 /** A verification without a verdict, before the fail-open policy has decided. */
-export interface NoVerdict extends Exception {
+export interface NoVerdict extends Exception, Proceeding {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
-  /** Was there a 200 without a documented body? It may have been a rejection, so no policy lets the request proceed. */
-  readonly isUnreadable: boolean;
 }
 
 export type Result = CaptchaVerdict | NoVerdict;
 
+/** What a response means: to the caller, to the health of the captcha id, and for the metrics. */
+interface Row {
+  readonly verdict: 'CaptchaPassed' | 'CaptchaFailed' | CaptchaIndeterminateCause;
+  /** Undefined if the HTTP status decides. */
+  readonly evidence?: Evidence;
+  /** Undefined for a response that is not as documented. */
+  readonly outcome?: DocumentedOutcome;
+  readonly proceeding: Proceeding;
+}
+
+const STATUS_CLASSES = ['200', '4xx', '5xx', 'other'] as const;
+type StatusClass = (typeof STATUS_CLASSES)[number];
+
+const row = (
+  verdict: Row['verdict'],
+  evidence?: Evidence,
+  outcome?: DocumentedOutcome,
+  proceeding = BY_POLICY,
+): Row => ({ verdict, ...(evidence && { evidence }), ...(outcome && { outcome }), proceeding });
+const anyStatus = (one: Row) => ({ '200': one, '4xx': one, '5xx': one, other: one });
+
+const PROVOKED_PASS = row('CLIENT', 'answered');
+const FLAWED = row('CLIENT', 'inconclusive');
+const FAILED = row('SERVICE', 'failed', 'exception', IN_OUTAGE);
+const DOWN = row('TRANSPORT', undefined, undefined, IN_OUTAGE);
+
 /**
- * Maps a response to a verdict. A pass that contradicts itself has the cause CLIENT, because a bot can provoke it. `isUnreadable`
- * marks a 200 that may be a rejection, because it is undocumented.
+ * The meaning of each kind of response with each class of HTTP status. No other place interprets a response.
  *
- * A 5xx is an outage, unless its body is a rejection or an exception (7.2), with which a bot can provoke the cause CLIENT. The
- * document does not tell the status of an exception (7.3), so its code has the same cause beside a 200 and a 5xx.
+ * A 4xx blames the request: a bot can provoke a firewall's 403 by the content of requests, and a 429 by their number. A 5xx is an
+ * outage, unless its body is a rejection or an exception with which a bot can provoke the cause CLIENT. The document does not tell
+ * the status of an exception (7.3), so a code has the same cause beside a 200 and a 5xx.
  */
-export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): Result {
-  const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
-  if (mismatch) return mismatch;
-  switch (response.kind) {
-    case 'rejection': {
-      const { reason, details } = response;
-      const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
-      return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
-    }
-    case 'exception': {
-      const cause = causeOfException(response.code ?? '');
-      return noVerdict(isClientError(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
-    }
-    case 'other': {
-      const cause = response.unreadable !== undefined || isClientError(status) ? 'CLIENT' : 'TRANSPORT';
-      return noVerdict(cause, { isUnreadable: status === 200 });
-    }
-    case 'flawed pass':
-      return noVerdict(status < 500 ? 'CLIENT' : 'TRANSPORT', response);
-    case 'pass':
-      if (status !== 200) return noVerdict(status < 500 ? 'CLIENT' : 'TRANSPORT');
-      return { __typename: 'CaptchaPassed', proceed: true, details: { ...response.details, lotNumber } };
+export const TABLE: Readonly<Record<ResponseKind, Readonly<Record<StatusClass, Row>>>> = {
+  pass: {
+    '200': row('CaptchaPassed', 'well', 'ok'),
+    '4xx': PROVOKED_PASS,
+    '5xx': row('TRANSPORT', 'inconclusive', undefined, IN_OUTAGE),
+    other: PROVOKED_PASS,
+  },
+  'other lot number': anyStatus(row('CaptchaFailed', 'inconclusive')),
+  // A bot can provoke a pass that contradicts itself.
+  'flawed pass': {
+    '200': FLAWED,
+    '4xx': FLAWED,
+    '5xx': row('TRANSPORT', 'inconclusive', undefined, IN_OUTAGE),
+    other: FLAWED,
+  },
+  rejection: anyStatus(row('CaptchaFailed', 'well', 'rejected')),
+  'illegal signature': anyStatus(row('CaptchaFailed', 'refused', 'rejected')),
+  // It is no outage: it comes from the service, or from a firewall that imitates it.
+  'undocumented rejection': anyStatus(row('CaptchaFailed', 'inconclusive')),
+  'unknown captcha id': anyStatus(row('CONFIGURATION', 'unknown_account', 'rejected', IN_OUTAGE)),
+  'withdrawn captcha id': anyStatus(row('CONFIGURATION', 'withdrawn', 'rejected', IN_OUTAGE)),
+  'exception of the captcha id': anyStatus(row('CONFIGURATION', 'refused', 'rejected')),
+  // A bot can choose the risk type with its challenge.
+  'exception of the risk type': anyStatus(row('CONFIGURATION', 'answered', 'rejected')),
+  'exception of the client': anyStatus(row('CLIENT', 'answered', 'rejected')),
+  'exception of the service': {
+    '200': FAILED,
+    '4xx': row('CLIENT', 'failed', 'exception'),
+    '5xx': FAILED,
+    other: FAILED,
+  },
+  'nothing documented': {
+    '200': row('TRANSPORT', undefined, undefined, NEVER),
+    '4xx': row('CLIENT'),
+    '5xx': DOWN,
+    other: DOWN,
+  },
+};
+
+/** The verdict of a response, the evidence with its reason for the log, and the outcome of the call for the metrics. */
+export function interpret(response: CaptchaResponse, status: number, lotNumber = '') {
+  const { verdict, evidence = evidenceOfStatus(status), outcome, proceeding } = TABLE[response.kind][classOf(status)];
+  return {
+    result: resultOf(response, verdict, proceeding, lotNumber),
+    evidence,
+    reason: reasonOf(response, status),
+    outcome,
+  };
+}
+
+function classOf(status: number): StatusClass {
+  if (status === 200) return '200';
+  if (status >= 400 && status < 500) return '4xx';
+  return status >= 500 ? '5xx' : 'other';
+}
+
+function resultOf(
+  response: CaptchaResponse,
+  verdict: Row['verdict'],
+  proceeding: Proceeding,
+  lotNumber: string,
+): Result {
+  const { kind, reason, details, code, type } = response;
+  if (verdict === 'CaptchaPassed') return { __typename: verdict, proceed: true, details: { ...details, lotNumber } };
+  if (verdict !== 'CaptchaFailed') return { __typename: 'NoVerdict', cause: verdict, code, type, ...proceeding };
+  if (kind === 'other lot number') {
+    const about = { lotNumber: details.lotNumber ?? 'something else than a text' };
+    return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', about);
   }
+  const { usedType, userIp } = details;
+  const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
+  return failed(reason, category, { usedType, userIp, lotNumber: details.lotNumber ?? lotNumber });
 }
 
-/** The verdict on an answer for another lot number; undefined for the right one. */
-function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | undefined {
-  if (received === lotNumber) return undefined;
-  const about = typeof received === 'string' ? received : 'something else than a text';
-  return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
-}
-
-/** A 4xx blames the request. A bot can provoke a firewall's 403 by the content of requests, and a 429 by their number. */
-function isClientError(status: number): boolean {
-  return status >= 400 && status < 500;
-}
-
-function failed(
-  reason: string,
-  category: CaptchaFailed['category'],
-  details: CaptchaFailed['details'],
-): CaptchaVerdict {
+function failed(reason: string, category: CaptchaFailureCategory, details: CaptchaFailed['details']): CaptchaVerdict {
   return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
 }
 
-/** The evidence of a response to a probe about the account and the service (captcha document, section 7). */
-export function probeResultOf(response: CaptchaResponse, status: number): ProbeResult {
-  switch (response.kind) {
-    case 'pass':
-      return HEALTHY_PROBE;
-    case 'flawed pass':
-      return UNDOCUMENTED;
-    case 'rejection':
-      if (response.reason === 'illegal sign_token') return { evidence: 'refused', reason: response.reason };
-      return response.isDocumented ? HEALTHY_PROBE : UNDOCUMENTED;
-    case 'exception': {
-      const code = response.code ?? '';
-      // The risk type belongs to the challenge, not to the account.
-      if (code === '-50001') return HEALTHY_PROBE;
-      const cause = causeOfException(code);
-      if (cause === 'CONFIGURATION') return { evidence: 'refused', reason: code };
-      return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : HEALTHY_PROBE;
-    }
-    case 'other':
-      return evidenceOfStatus(status, response.unreadable);
-  }
+/** The reason of evidence, for the log: the service's own code, or the kind of its response. */
+function reasonOf({ kind, code }: CaptchaResponse, status: number): string {
+  if (kind === 'illegal signature') return 'illegal sign_token';
+  if (kind === 'exception of the service') return `exception ${code ?? ''}`.trim();
+  if (code !== null) return code;
+  return kind === 'nothing documented' && status !== 200 ? `HTTP status ${status}` : kind;
 }
 
-/** The verdict of a response, with the evidence about the service, and the outcome of the call for the metrics. */
-export function interpret(response: CaptchaResponse, status: number, lotNumber: string) {
-  const result = verdictOf(response, status, lotNumber);
-  return { result, evidence: callEvidenceOf(response, result, status), outcome: callOutcomeOf(response, result) };
-}
-
-/** The evidence of a call. Only a verdict shows that the service works: its edge may refuse calls while the service is down. */
-function callEvidenceOf(response: CaptchaResponse, verdict: Result, status: number): ProbeResult['evidence'] {
-  const { evidence } = probeResultOf(response, status);
-  if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
-  return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
-}
-
-/** Undefined for a response that is not as documented. */
-function callOutcomeOf(response: CaptchaResponse, verdict: Result): DocumentedOutcome | undefined {
-  if (verdict.__typename === 'CaptchaPassed') return 'ok';
-  if (response.kind === 'exception')
-    return causeOfException(response.code ?? '') === 'SERVICE' ? 'exception' : 'rejected';
-  const isAboutIt = verdict.__typename === 'CaptchaFailed' && verdict.category !== 'LOT_NUMBER_MISMATCH';
-  return response.kind === 'rejection' && response.isDocumented && isAboutIt ? 'rejected' : undefined;
-}
-
-/** A judgement in an undocumented form is no outage: it comes from the service, or from a firewall that imitates it. */
-const UNDOCUMENTED: ProbeResult = { evidence: 'inconclusive', reason: 'an undocumented judgement' };
-
-export function noVerdict(
-  cause: CaptchaIndeterminateCause,
-  { code = null, type = null, isUnreadable = false }: Partial<NoVerdict> = {},
-): NoVerdict {
-  return { __typename: 'NoVerdict', cause, code, type, isUnreadable };
+/** A verification that got no response, so that nothing but `cause` is known. */
+export function noResponse(cause: 'CLIENT' | 'CONFIGURATION' | 'TRANSPORT', arrived?: 'body' | 'head'): NoVerdict {
+  const { inOutage, byPolicy } = arrived === 'body' ? NEVER : cause === 'TRANSPORT' ? IN_OUTAGE : BY_POLICY;
+  // The head of a 200 announces an answer. Only a confirmed outage shows that there is none.
+  return { __typename: 'NoVerdict', cause, code: null, type: null, inOutage, byPolicy: byPolicy && arrived !== 'head' };
 }
 
 interface FailOpen {
@@ -148,18 +179,17 @@ interface FailOpen {
 
 /** The outcome without a verdict. No other function decides whether a request without a verdict may proceed. */
 export function indeterminate(
-  given: NoVerdict,
+  { cause: given, code, type, inOutage, byPolicy }: NoVerdict,
   { policy, hasWorked, isDown, takeAllowance }: FailOpen,
 ): CaptchaVerdict {
-  const { code, type, isUnreadable } = given;
-  const cause = given.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : given.cause;
-  // -50001 has the cause CONFIGURATION, too, but a bot can provoke it with its challenge.
-  const isFault = cause !== 'CLIENT' && (cause !== 'CONFIGURATION' || ABOUT_ID.test(code ?? ''));
-  const isOutage = policy !== 'never' && hasWorked && isFault && isDown && !isUnreadable;
+  const isUnproven = given !== 'CLIENT' && !hasWorked;
+  const cause = isUnproven ? 'CONFIGURATION' : given;
+  const isOutage = policy !== 'never' && hasWorked && inOutage && isDown;
   const isAllowed = isOutage && takeAllowance();
-  const proceed = policy === 'always' ? !isUnreadable : isAllowed;
+  const proceed = isAllowed || (policy === 'always' && byPolicy);
+  const what = isUnproven ? UNPROVEN : MESSAGES[cause];
   const advice = isOutage ? LIMIT_REACHED : ADVICE[cause];
-  const message = isAllowed ? MESSAGES[cause] : `${MESSAGES[cause]} ${proceed ? BY_POLICY : advice}`;
+  const message = isAllowed ? what : `${what} ${proceed ? BY_POLICY_ALONE : advice}`;
   return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isAllowed };
 }
 
@@ -170,7 +200,9 @@ const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
 };
-const BY_POLICY = 'The request may proceed by policy alone, without an attestation.';
+const UNPROVEN =
+  'The captcha service has not worked since this process of the subgraph started: either its configuration is wrong, or the service was down before.';
+const BY_POLICY_ALONE = 'The request may proceed by policy alone, without an attestation.';
 const TRY_AGAIN = 'Let the person try again in a minute.';
 const LIMIT_REACHED = `The limit for the outage is reached. ${TRY_AGAIN}`;
 const ADVICE: Readonly<Record<CaptchaIndeterminateCause, string>> = {

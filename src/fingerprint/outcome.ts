@@ -1,4 +1,4 @@
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type {
   DeviceFieldError,
@@ -10,7 +10,10 @@ import type {
   Signal,
   Web,
 } from '../schema.generated.ts';
-import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/probe.ts';
+import type { Reading } from '../upstream/client.ts';
+import type { Evidence } from '../upstream/health-table.ts';
+import type { DocumentedOutcome } from '../upstream/metrics.ts';
+import { evidenceOfStatus, type ProbeResult } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,
@@ -39,59 +42,76 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 };
 
 /** A difference from the document, with the word that the document does not have. */
-type Difference = readonly [kind: Drift, word?: string];
+export type Difference = readonly [kind: Drift, word?: string];
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 
-/** The outcome of a response (document, 2 and 7), and its differences from the document. @throws DeviceTrustError, an UPSTREAM code */
-export function toOutcome(
-  request: FingerprintRequest,
-  { status, json, unreadable }: UpstreamResponse,
-  respondedAt: number,
-) {
+/** What a response means (document, 2 and 7), to the caller, to the health of the application, and for the metrics. */
+interface Meaning {
+  readonly answer: FingerprintData | readonly WireFieldError[] | DeviceTrustError;
+  readonly evidence: Evidence;
+  /** Undefined for a response that is not as documented. */
+  readonly outcome: DocumentedOutcome | undefined;
+}
+
+/** Interprets a response. No other function does. */
+function meaningOf({ status, json, unreadable }: UpstreamResponse, ofApplication = ''): Meaning {
+  const error = (code: ErrorCode, evidence: Evidence, details: ConstructorParameters<typeof DeviceTrustError>[1]) => ({
+    answer: new DeviceTrustError(code, details),
+    evidence,
+    outcome: undefined,
+  });
+  const undocumented = (internal: string | undefined, evidence = evidenceOfStatus(status)) =>
+    error('UPSTREAM_PROTOCOL_ERROR', evidence, { internal });
   const success = status === 200 ? readSuccess(json) : undefined;
-  if (success?.data) {
-    const { data } = success.data;
-    return { outcome: toDevice(request, data, respondedAt), differences: differencesOf(data) };
-  }
+  if (success?.data) return { answer: success.data.data, evidence: 'well', outcome: 'ok' };
   const envelope = anyEnvelope.safeParse(json).data;
-  if (envelope && envelope.code !== status) throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
-  if (success) throw protocolError(unreadable ?? describeIssues(success.error));
-  const message = loggableMessage(envelope?.message);
+  // Section 4, rule 1.
+  if (envelope && envelope.code !== status)
+    return undocumented(`HTTP status ${status} with code ${envelope.code}`, 'failed');
+  if (success) return undocumented(unreadable ?? describeIssues(success.error));
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
-    if (rejection) return { outcome: toRejection(rejection.data.errors), differences: [] };
-    throw protocolError(describeIssues(error));
+    if (rejection) return { answer: rejection.data.errors, evidence: 'well', outcome: 'rejected' };
+    return undocumented(describeIssues(error));
   }
+  const message = loggableMessage(envelope?.message);
   if ([401, 403, 404].includes(status)) {
-    const internal = `HTTP status ${status} for application ${request.account.id}${message}`;
-    // A response without an envelope may come from a firewall, which a bot can provoke. Our probe finds a mistake of ours.
-    if (envelope) throw new DeviceTrustError('UPSTREAM_REJECTED', { internal });
-    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: 'upstream', message: NO_ENVELOPE });
+    const internal = `HTTP status ${status}${ofApplication}${message}`;
+    if (envelope) return error('UPSTREAM_REJECTED', 'refused', { internal });
+    // It may come from a firewall, which a bot can provoke. Our probe finds a mistake of ours.
+    const details = { internal, side: 'upstream', message: NO_ENVELOPE } as const;
+    return error('UPSTREAM_REJECTED', evidenceOfStatus(status), details);
   }
+  const internal = `HTTP status ${status}${message}`;
   // 429 is not documented, but a later request may succeed.
-  if (status >= 500 || status === 429)
-    throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${message}` });
-  throw protocolError(`HTTP status ${status}${message}`);
+  if (status >= 500 || status === 429) return error('UPSTREAM_UNAVAILABLE', evidenceOfStatus(status), { internal });
+  return undocumented(internal);
 }
 
 const NO_ENVELOPE =
   'The service behind this field, or a firewall before it, refused the request. The operator of that service has to act.';
 
-/** The evidence of an answer to a probe: the success and the 400 are documented; 401, 403 and 404 blame us (document, 7). */
-export function probeResultOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {
-  if (status === 200 && readSuccess(json).success) return HEALTHY_PROBE;
-  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
-  const envelope = anyEnvelope.safeParse(json).data;
-  if (envelope && envelope.code !== status)
-    return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
-  return evidenceOfStatus(status, unreadable);
+/** The reading of a response to a query, and the differences of its device from the document. */
+export function readResponse(
+  request: FingerprintRequest,
+  response: UpstreamResponse,
+  respondedAt: number,
+): Reading<FingerprintOutcome> & { readonly differences: readonly Difference[] } {
+  const { answer, ...meaning } = meaningOf(response, ` for application ${request.account.id}`);
+  if (answer instanceof DeviceTrustError) return { ...meaning, result: answer, differences: [] };
+  if ('detail' in answer)
+    return { ...meaning, result: toDevice(request, answer, respondedAt), differences: differencesOf(answer) };
+  return { ...meaning, result: toRejection(answer), differences: [] };
 }
 
-function protocolError(internal: string | undefined): DeviceTrustError {
-  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
+/** The evidence of an answer to a probe. */
+export function probeResultOf(response: UpstreamResponse): ProbeResult {
+  const { answer, evidence } = meaningOf(response);
+  const reason = answer instanceof DeviceTrustError ? (answer.internal ?? answer.code) : '';
+  return { evidence, reason };
 }
 
 /** The outcome for a token or another argument that the service refuses (document, section 7, status 400). */

@@ -7,7 +7,7 @@ import type { Probe } from '../upstream/probe.ts';
 import type { Account } from '../upstream/transport.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { createFingerprintMetrics } from './metrics.ts';
-import { type FingerprintOutcome, probeResultOf, toOutcome, toRejection } from './outcome.ts';
+import { type Difference, type FingerprintOutcome, probeResultOf, readResponse, toRejection } from './outcome.ts';
 import { decide, type PolicyInput } from './policy.ts';
 import { type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { createJudgements } from './sealed-judgement.ts';
@@ -48,11 +48,11 @@ export function openFingerprintService({ settings, shared, registry }: StartOpti
     // The service would reject an empty token (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
-    // Each documented outcome shows that the service works. `toOutcome` throws for any other response.
-    const { outcome, differences } = await upstream.call({ account, body, operation }, (response) => {
-      const result = toOutcome(request, response, Date.now());
-      const isJudged = result.outcome.__typename === 'DeviceFingerprint';
-      return { result, evidence: 'well', outcome: isJudged ? 'ok' : 'rejected' };
+    let differences: readonly Difference[] = [];
+    const outcome = await upstream.call({ account, body, operation }, (response) => {
+      const reading = readResponse(request, response, Date.now());
+      ({ differences } = reading);
+      return reading;
     });
     for (const [kind, word] of differences) {
       metrics.recordDrift(kind);
@@ -75,7 +75,10 @@ const EMPTY_TOKEN = {
   type: 'string_too_short',
 };
 
-/** A query with an empty token. The service refuses it after it has checked our credentials (document, section 8). */
+/**
+ * A query with an empty token, which the service refuses (document, section 8). The document does not say whether it checks our
+ * credentials before: if not, only calls show that they are wrong.
+ */
 export function fingerprintProbe(account: Account): Probe {
   return { ...account, body: () => toBody({ token: '' }), classify: probeResultOf };
 }

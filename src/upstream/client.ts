@@ -14,7 +14,6 @@ import { createQuota, type Quota, type QuotaCallers } from './quota.ts';
 import { countersOfProcess, openQuotaStore } from './quota-store.ts';
 import type { QuotaLimits, UpstreamSettings } from './settings.ts';
 import type { Account, PendingRequest, UpstreamResponse } from './transport.ts';
-import { isUpstreamFailure } from './transport-errors.ts';
 
 export type CallingOperation = Pick<Operation, 'caller' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'>;
 
@@ -26,13 +25,15 @@ export interface UpstreamRequest {
   readonly timeoutMs?: number;
 }
 
-type Read<Result> = (response: UpstreamResponse) => {
-  readonly result: Result;
-  /** `well` ends an outage and a pause, `failed` and `refused` start probes; `inconclusive` may be due to this call. */
+/** What a response means: to the caller, to the health of its account, and for the metrics. */
+export interface Reading<Result> {
+  readonly result: Result | DeviceTrustError;
   readonly evidence: Evidence;
   /** Undefined if the response is not as documented. */
   readonly outcome: DocumentedOutcome | undefined;
-};
+}
+
+type Read<Result> = (response: UpstreamResponse) => Reading<Result>;
 
 /** The options that every service has, with its own name and quota. */
 export interface SharedOptions extends Omit<HealthOptions, 'timeoutMs'> {
@@ -80,48 +81,46 @@ export class UpstreamClient<Configured extends Account = Account> {
 
   /**
    * Sends one request, at most once, because each request is a new event upstream. Only a failed connection is tried again. The
-   * evidence or the error updates the health of the account.
+   * evidence of its response, or the error, updates the health of the account.
    *
-   * @param read reads the response; its errors become the call's
-   * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
+   * @throws the error that `read` gives; an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own;
+   *   QUOTA_EXCEEDED; or the signal's reason
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, operation, timeoutMs = this.#options.timeoutMs } = request;
     const { id, region, origin } = account;
     const { eventLoop, quota } = this.#options;
     operation.signal.throwIfAborted();
-    const health = this.health.accounts.get(id);
     const bulkhead = this.#bulkheadFor(region);
-    const isHalfOpen = health?.admit(!bulkhead.isFull) ?? false;
-    // Other calls depend on the half-open call, so it goes on when its client disconnects.
-    const cancellation = isHalfOpen ? undefined : operation.signal;
+    const permit = this.health.admit(id, !bulkhead.isFull);
+    const cancellation = permit.isTrial ? undefined : operation.signal;
+    const pool = this.#poolFor(origin);
     const fail = (error: unknown): never => {
-      // A limit of our own kept the half-open call from the service.
-      if (isHalfOpen && !isUpstreamFailure(error)) health?.halfOpenAgain();
-      // Probes find out whether the service is at fault. A pause is no failure of the service.
-      if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
+      permit.fail(error);
       throw error;
     };
-    const pool = this.#poolFor(origin);
     const lookUp = pool.lookUp();
     if (lookUp) await lookUp.then(() => cancellation?.throwIfAborted()).catch(fail);
 
     const wasQueued = !bulkhead.tryEnter();
     let sent: PendingRequest | undefined;
     // A call that was queued is late because of our own limit.
-    const isOurFault = (): boolean => wasQueued || !sent || deadline.isOurDelay();
-    const deadline = startDeadline(timeoutMs, eventLoop, isOurFault, cancellation);
+    const deadline = startDeadline(timeoutMs, eventLoop, () => (wasQueued ? undefined : sent), cancellation);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => sent && this.health.requestProbe(id), probeAfterMs);
+    let reading: Reading<Result>;
     try {
       if (wasQueued) await bulkhead.wait(operation.caller.name, deadline.signal);
       try {
-        // The health may have changed while the call waited. Its client can cancel it, so it cannot be the half-open call.
-        if (wasQueued && !isHalfOpen) health?.admit(false);
+        // The health may have changed while the call waited.
+        if (wasQueued && !permit.isTrial) this.health.admit(id, false);
         await quota.take(id, operation.caller);
         deadline.signal.throwIfAborted();
         sent = pool.post(account, body, deadline.signal, operation);
-        return await this.#read(request, sent.response, read);
+        sent.whenOpened(deadline.sent);
+        reading = await this.#read(request, sent.response, read);
+        // Before the bulkhead lets the next call run, which may be for the same account.
+        permit.settle(reading.evidence);
       } finally {
         if (sent) sent.whenOpened(() => bulkhead.release());
         else bulkhead.release();
@@ -132,39 +131,32 @@ export class UpstreamClient<Configured extends Account = Account> {
       deadline.stop();
       clearTimeout(unanswered);
     }
+    const { result } = reading;
+    if (result instanceof DeviceTrustError) throw result;
+    return result;
   }
 
-  /** Reads a response, updates the health of its account by the evidence, and reports the end of the call. */
+  /** Reads a response, and reports the end of the call. */
   async #read<Result>(
     { account, operation }: UpstreamRequest,
     response: Promise<UpstreamResponse>,
     read: Read<Result>,
-  ): Promise<Result> {
+  ): Promise<Reading<Result>> {
     const { service, pathTemplate, metrics, onCall } = this.#options;
-    const { id, region, origin } = account;
-    const health = this.health.accounts.get(id);
+    const { region, origin } = account;
     const sentAt = performance.now();
     const recordEnd = operation.startCall({ service, region, origin, pathTemplate });
     const end = (outcome: CallOutcome, status?: number) => {
       const call = { service, region, outcome, status, ms: performance.now() - sentAt };
       for (const tell of [recordEnd, metrics.recordCall, onCall]) tell?.(call);
     };
-    let status: number | undefined;
     try {
       const received = await response;
-      status = received.status;
-      // The pause starts before the bulkhead lets the next queued call run, which may be for the same account.
-      if (received.retryAfterMs !== undefined) health?.pause(received.retryAfterMs);
-      const { result, evidence, outcome = outcomeOf(status) } = read(received);
-      if (evidence === 'well') health?.recordResponse();
-      else if (evidence === 'failed' || evidence === 'refused') this.health.requestProbe(id);
-      // This call confirmed neither the outage nor the pause, so the next call may be half-open.
-      if (evidence !== 'failed' && status !== 429) health?.halfOpenAgain();
-      end(outcome, status);
-      return result;
+      const reading = read(received);
+      end(reading.outcome ?? outcomeOf(received.status), received.status);
+      return reading;
     } catch (error) {
-      const code = error instanceof DeviceTrustError ? error.code : 'CANCELLED';
-      end(status !== undefined && status >= 400 ? outcomeOf(status) : code, status);
+      end(error instanceof DeviceTrustError ? error.code : 'CANCELLED');
       throw error;
     }
   }

@@ -1,32 +1,54 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
+import type { PendingRequest } from './transport.ts';
 
 export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'> & Partial<Pick<EventLoopMonitor, 'watch'>>;
 
-/** The least lag of this process that excuses a late answer, in ms; half of the deadline if that is less. */
+/** The least lag of this process that can excuse a late answer, in ms; half of the deadline if that is less. */
 const MIN_LAG_MS = 250;
 
-/** Starts the deadline of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurFault`, else UPSTREAM_TIMEOUT. */
-export function startDeadline(ms: number, eventLoop: EventLoop, isOurFault: () => boolean, cancellation?: AbortSignal) {
+/**
+ * Starts the deadline of a call or a probe. At its end `signal` aborts with UPSTREAM_TIMEOUT; with OVERLOADED if `pendingOf` has no
+ * request yet, or if a lag of this process explains the delay: it sent the request late, or a part of the answer was in the socket.
+ * No other lag excuses it: the requests of one client make us lag, and could hide an outage.
+ */
+export function startDeadline(
+  ms: number,
+  eventLoop: EventLoop,
+  pendingOf: () => Pick<PendingRequest, 'isSent' | 'progress'> | undefined,
+  cancellation?: AbortSignal,
+) {
   const ending = new AbortController();
   const startedAt = performance.now();
   const unwatch = eventLoop.watch?.();
   const lagBeforeMs = eventLoop.totalLagMs();
+  const lagMs = () => eventLoop.totalLagMs() - lagBeforeMs;
+  let lagUntilSentMs = 0;
   const cancel = () => ending.abort(cancellation?.reason);
   cancellation?.addEventListener('abort', cancel);
-  const expire = () => {
-    const code = isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
-    ending.abort(new DeviceTrustError(code, { internal: `no answer within ${ms} ms` }));
+  const isOurDelay = (progressBefore: number | undefined): boolean => {
+    const pending = pendingOf();
+    if (!pending) return true;
+    const elapsedMs = performance.now() - startedAt;
+    const isLong = (lag: number, part: number) => lag > Math.max(elapsedMs * part, Math.min(ms / 2, MIN_LAG_MS));
+    if (!pending.isSent) return isLong(lagMs(), 1 / 2);
+    return isLong(lagUntilSentMs, 1 / 4) || (pending.progress !== progressBefore && isLong(lagMs(), 1 / 4));
   };
-  // `setImmediate` lets Node first read a response that arrived during a lag.
-  const timer = setTimeout(() => setImmediate(expire), ms);
+  const timer = setTimeout(() => {
+    const progress = pendingOf()?.progress;
+    // `setImmediate` lets Node first read a response that arrived during a lag.
+    setImmediate(() => {
+      const [code, whose] = isOurDelay(progress)
+        ? (['OVERLOADED', ': this process was late'] as const)
+        : (['UPSTREAM_TIMEOUT', ''] as const);
+      ending.abort(new DeviceTrustError(code, { internal: `no answer within ${ms} ms${whose}` }));
+    });
+  }, ms);
   return {
     signal: ending.signal,
-    /** Did this process cause the delay? Otherwise its load would look like an outage of the service. */
-    isOurDelay: (): boolean => {
-      const lagMs = eventLoop.totalLagMs() - lagBeforeMs;
-      const elapsedMs = performance.now() - startedAt;
-      return lagMs > Math.max(elapsedMs / 4, Math.min(ms / 2, MIN_LAG_MS));
+    /** Records that the request was sent. */
+    sent: (): void => {
+      lagUntilSentMs = lagMs();
     },
     stop: () => {
       unwatch?.();

@@ -9,16 +9,37 @@ export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 /**
- * The evidence of one probe or call. A call changes the health only with `well`.
+ * What one response, or its absence, shows. A call changes the health only with `well`, because a client can provoke all else.
  * - `well`: a documented response that does not blame us.
- * - `refused`: a response that blames our account, address or certificates.
+ * - `answered`: a documented response that an edge may give for a service that is down. For a probe it is `well`.
+ * - `refused`: a documented refusal of our credentials, or a certificate that nobody vouches for.
+ * - `unknown_account`, `withdrawn`: the service says that it does not know the account, or has deleted or paused it.
  * - `no_such_host`: the look-up says that the host does not exist.
+ * - `elsewhere`: a 401 or 404 that is not documented, so something other than the service may be at the address.
  * - `failed`: a failure as in an outage.
  * - `limited`: a 429. A service that limits us is not down.
  * - `inconclusive`: another response, such as an unreadable one.
  * - `local_failure`: anything that this process or its machine may have caused.
  */
-export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'limited' | 'inconclusive' | 'local_failure';
+export type Evidence =
+  | 'well'
+  | 'answered'
+  | 'refused'
+  | 'unknown_account'
+  | 'withdrawn'
+  | 'no_such_host'
+  | 'elsewhere'
+  | 'failed'
+  | 'limited'
+  | 'inconclusive'
+  | 'local_failure';
+
+/** Evidence about a mistake of the configuration. An account that has worked had no such mistake, so it then means something else. */
+const ONCE_WORKED: Readonly<Partial<Record<Evidence, Evidence>>> = {
+  unknown_account: 'withdrawn',
+  no_such_host: 'failed',
+  elsewhere: 'inconclusive',
+};
 
 export interface HealthStatus {
   readonly state: HealthState;
@@ -26,9 +47,11 @@ export interface HealthStatus {
   readonly hasWorked: boolean;
   /** Have neither probes nor calls shown anything yet? */
   readonly isNew: boolean;
-  /** The problem, for the log; empty if there is none. If the service answered with an exception, its code. */
+  /** The problem, for the log; empty if there is none. */
   readonly reason: string;
   readonly isHostUnknown: boolean;
+  /** Is it `refused` because the service has deleted or paused the account? That is no mistake of the configuration. */
+  readonly isWithdrawn: boolean;
   readonly outages: number;
   /** Evidence of the last probe that counts only if the next one confirms it. */
   readonly pending: 'failed' | 'inconclusive' | undefined;
@@ -40,6 +63,7 @@ export const NEW_ACCOUNT: HealthStatus = {
   isNew: true,
   reason: '',
   isHostUnknown: false,
+  isWithdrawn: false,
   outages: 0,
   pending: undefined,
 };
@@ -49,7 +73,7 @@ type Row = Readonly<Partial<Record<HealthState, HealthState>>>;
 const always = (state: HealthState): Row => ({ unknown: state, well: state, refused: state, outage: state });
 
 /** The next state for each state, after evidence or after the same evidence twice in a row. A state that is not listed stays. */
-const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'> | 'failed twice' | 'inconclusive twice', Row>> = {
+const NEXT = {
   well: always('well'),
   refused: always('refused'),
   failed: {},
@@ -60,15 +84,13 @@ const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'> | 'failed twice' |
   'inconclusive twice': { unknown: 'unknown', refused: 'refused', outage: 'unknown' },
   // A failure of our own neither confirms an outage nor ends one.
   local_failure: { unknown: 'unknown' },
-};
+} as const satisfies Readonly<Record<string, Row>>;
 
 /** The status after one more piece of evidence: pure, and without a clock. */
 export function statusAfter(before: HealthStatus, given: Evidence, reason = ''): HealthStatus {
-  // An account that has worked had a host, so a host that is gone is an outage.
-  const evidence = given === 'no_such_host' ? (before.hasWorked ? 'failed' : 'refused') : given;
-  const isPending = evidence === 'failed' || evidence === 'inconclusive';
-  const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
-  const row = isPending && before.pending === evidence ? NEXT[`${evidence} twice`] : NEXT[evidence];
+  const evidence = before.hasWorked ? (ONCE_WORKED[given] ?? given) : given;
+  const pending = evidence === 'local_failure' ? before.pending : pendingOf(evidence);
+  const row: Row = NEXT[rowOf(evidence, before.pending)];
   const state = row[before.state];
   if (state === undefined) return { ...before, pending };
   return {
@@ -77,7 +99,26 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
     isNew: before.isNew && evidence === 'local_failure',
     reason,
     isHostUnknown: given === 'no_such_host',
+    isWithdrawn: evidence === 'withdrawn',
     outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
     pending,
   };
+}
+
+const pendingOf = (evidence: Evidence) => (evidence === 'failed' || evidence === 'inconclusive' ? evidence : undefined);
+
+function rowOf(evidence: Evidence, pending: HealthStatus['pending']): keyof typeof NEXT {
+  switch (evidence) {
+    case 'failed':
+    case 'inconclusive':
+      return pending === evidence ? `${evidence} twice` : evidence;
+    case 'well':
+    case 'limited':
+    case 'local_failure':
+      return evidence;
+    case 'answered':
+      return 'well';
+    default:
+      return 'refused';
+  }
 }

@@ -1,26 +1,123 @@
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
-import { type Evidence, type HealthStatus, NEW_ACCOUNT, statusAfter } from './health-table.ts';
+import { type Evidence, type HealthState, type HealthStatus, NEW_ACCOUNT, statusAfter } from './health-table.ts';
 import type { UpstreamMetrics } from './metrics.ts';
-import { type Probe, type ProbeOptions, sendProbe } from './probe.ts';
+import { evidenceOfError, type Probe, type ProbeOptions, sendProbe } from './probe.ts';
+import { ProbeSchedule } from './probe-schedule.ts';
 import type { UpstreamSettings } from './settings.ts';
 
-/** How often a half-open call is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
-const HALF_OPEN_INTERVAL_MS = 1_000;
-/** The time between the first two probes, and the minimum between any two of an account, in ms. */
-const MIN_INTERVAL_MS = 300;
-/** The interval for an account that does not respond, or while another account of its service is down, in ms. */
-const USUAL_INTERVAL_MS = 1_000;
-/** The interval for an account that is refused, in ms. */
-const REFUSED_INTERVAL_MS = 10_000;
+/** How often a trial is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
+const TRIAL_INTERVAL_MS = 1_000;
 /** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
 const GRACE_MS = 15_000;
+/** So many refused calls in a row, over this many ms, are told as a refusal of the account, although probes are answered. */
+const [MANY_REFUSALS, REFUSALS_MS] = [20, 60_000];
 
 export interface HealthOptions extends ProbeOptions, UpstreamSettings {
   readonly service: string;
   readonly graceMs?: number;
   readonly metrics: UpstreamMetrics;
   readonly log: Logger;
+}
+
+/** The admission of one call. It is settled once: with the evidence of its response, or as failed. */
+export interface Permit {
+  /** Is it the trial of this second in an outage or a pause? Other calls depend on a trial, so its client cannot cancel it. */
+  readonly isTrial: boolean;
+  settle(evidence: Evidence): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * The health of one account. Only probes find fault with it, because a client can provoke failed calls; any documented response
+ * shows that it works. Times are on the clock of `performance.now()`.
+ */
+export class AccountHealth {
+  readonly id: string;
+  readonly region: string | undefined;
+  readonly #tell: (account: AccountHealth, before: HealthStatus) => void;
+  #status = NEW_ACCOUNT;
+  #pausedUntil = 0;
+  #nextTrialAt = 0;
+  #respondedAt = Number.NEGATIVE_INFINITY;
+  /** The calls in a row that were refused because of our credentials, and the time of the first one. */
+  #refusals = { count: 0, since: 0, areMany: false };
+
+  constructor({ id, region }: Probe, tell: (account: AccountHealth, before: HealthStatus) => void) {
+    this.id = id;
+    this.region = region;
+    this.#tell = tell;
+  }
+
+  get status(): HealthStatus {
+    return this.#status;
+  }
+
+  /** The state for people. It is `refused` also if calls say so and probes do not: a service may check credentials last. */
+  get shownState(): HealthState {
+    return this.#refusals.areMany ? 'refused' : this.#status.state;
+  }
+
+  /**
+   * Admits a call. In an outage or a pause one call a second goes through, because the service may reject only our probes.
+   *
+   * @param canBeSent is false if a limit of our own would stop the call anyway
+   * @returns whether it is the trial of this second @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
+   */
+  admit(canBeSent: boolean): boolean {
+    const now = performance.now();
+    const isDown = this.#status.state === 'outage';
+    if (!isDown && now >= this.#pausedUntil) return false;
+    if (!canBeSent || now < this.#nextTrialAt) {
+      const why = isDown ? 'outage' : 'pause';
+      throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { why, internal: NOT_SENT[why] });
+    }
+    this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
+    return true;
+  }
+
+  /** Admits another trial at once, because the last one was inconclusive. */
+  tryAgain(): void {
+    this.#nextTrialAt = 0;
+  }
+
+  /** Records that a call or a probe got a documented response that does not blame us. This ends an outage and a pause. */
+  recordResponse(): void {
+    this.#pausedUntil = 0;
+    this.#respondedAt = performance.now();
+    if (this.#status.state !== 'well' || this.#status.pending) this.#change('well');
+  }
+
+  /** Records another result of a probe, unless a response arrived after it was sent. A limit pauses the account for `retryAfterMs`. */
+  recordProbe(evidence: Evidence, reason: string, sentAt: number, retryAfterMs = 0): void {
+    if (this.#respondedAt >= sentAt) return;
+    const now = performance.now();
+    // If calls are answered, the limit is about something else.
+    if (retryAfterMs > 0 && now - this.#respondedAt >= TRIAL_INTERVAL_MS) {
+      if (now >= this.#pausedUntil) this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterMs);
+    }
+    this.#change(evidence, reason);
+  }
+
+  /** Counts a call, refused or not because of our credentials. Returns true once refusals have become many. */
+  countRefusal(isRefused: boolean): boolean {
+    const { count, since, areMany } = this.#refusals;
+    const now = performance.now();
+    if (!isRefused) this.#refusals = { count: 0, since: 0, areMany: false };
+    else {
+      const began = count === 0 ? now : since;
+      const isMany = count + 1 >= MANY_REFUSALS && now - began >= REFUSALS_MS;
+      this.#refusals = { count: count + 1, since: began, areMany: areMany || isMany };
+    }
+    return this.#refusals.areMany && !areMany;
+  }
+
+  #change(evidence: Evidence, reason?: string): void {
+    const before = this.#status;
+    this.#status = statusAfter(before, evidence, reason);
+    if (this.#status.state !== before.state || this.#status.reason !== before.reason) this.#tell(this, before);
+  }
 }
 
 export type ServiceHealth = ReturnType<typeof createServiceHealth>;
@@ -33,139 +130,57 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
   let isGraceOver = false;
   let graceTimer: NodeJS.Timeout | undefined;
   const closing = new AbortController();
-  const all = probes.map(watch);
-  const accounts = new Map(all.map((account) => [account.id, account]));
+  const all = probes.map((probe) => new AccountHealth(probe, tell));
+  const accounts: ReadonlyMap<string, AccountHealth> = new Map(all.map((account) => [account.id, account]));
+  const probeOf = new Map(probes.map((probe) => [probe.id, probe]));
+  const isRefused = (id: string) => accounts.get(id)?.status.state === 'refused';
+  const schedule = new ProbeSchedule([...accounts.keys()], isRefused, (id) => void send(id));
   /** The accounts that have to work before the process becomes ready. With `off` none is probed at first. */
   const required = all.slice(0, { first: 1, all: all.length, off: 0 }[upstreamCheck]);
 
-  /**
-   * The health of one account, its probes, and the admission of its calls. Failed calls only start probes, because a bot can cause
-   * them. The service is down once two probes in a row have failed, and nothing responded since the first one started.
-   */
-  function watch(probe: Probe) {
-    const { id, region } = probe;
-    let status = NEW_ACCOUNT;
-    /* Times on the clock of `performance.now()`. */
-    let pausedUntil = 0;
-    let respondedAt = Number.NEGATIVE_INFINITY;
-    let nextHalfOpenAt = 0;
-    let lastProbeAt = Number.NEGATIVE_INFINITY;
-    /** `msWithoutOutages` at the last change, and the total duration of past outages and refusals then, in ms. */
-    let [stoppedAt, downMs] = [0, 0];
-    /** Sends the next probe; undefined if none is needed. Does not keep the process alive. */
-    let probeTimer: NodeJS.Timeout | undefined;
+  async function send(id: string): Promise<void> {
+    const [probe, account] = [probeOf.get(id), accounts.get(id)];
+    if (!probe || !account) return;
+    const sentAt = performance.now();
+    const { evidence, reason, retryAfterMs } = await sendProbe(probe, options, closing.signal);
+    if (closing.signal.aborted) return;
+    metrics.recordProbe(service, probe.region, evidence);
+    if (evidence === 'well') return recordResponse(account);
+    account.recordProbe(evidence, reason, sentAt, retryAfterMs);
+    if (MAY_CONCERN_ALL.has(evidence)) schedule.startOthers();
+  }
 
-    function change(evidence: Evidence, reason?: string): void {
-      const before = status;
-      stoppedAt = account.msWithoutOutages;
-      downMs = performance.now() - stoppedAt;
-      status = statusAfter(before, evidence, reason);
-      if (status.state === before.state && status.reason === before.reason) return;
-      updateReadiness();
-      logChange(before);
-    }
+  function recordResponse(account: AccountHealth): void {
+    schedule.stop(account.id);
+    account.recordResponse();
+  }
 
-    /** Sends a probe, and schedules the next one. Does not wait for the result of the last probe, so probes may overlap. */
-    async function send(isFirst = false): Promise<void> {
-      const intervalMs = status.state === 'refused' ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
-      probeTimer = setTimeout(send, isFirst ? MIN_INTERVAL_MS : intervalMs).unref();
-      const sentAt = performance.now();
-      lastProbeAt = sentAt;
-      const { evidence, reason } = await sendProbe(probe, options, closing.signal);
-      if (closing.signal.aborted) return;
-      metrics.recordProbe(service, region, evidence);
-      if (evidence === 'well') account.recordResponse();
-      // A response since then, of a call or a probe, counts more.
-      else if (respondedAt < sentAt) change(evidence, reason);
-    }
+  function tell(account: AccountHealth, before: HealthStatus): void {
+    updateReadiness();
+    logChange(account, before);
+  }
 
-    /** Logs a change in one line, with the side at fault and the action to take. */
-    function logChange(before: HealthStatus): void {
-      const { state, hasWorked, reason, isHostUnknown } = status;
-      const ids = { service, region, account: id, health: state };
-      if (state === 'well' && before.reason === '') log.debug(ids, 'The account works.');
-      else if (state === 'well') log.info({ ...ids, before: before.state }, WORKS_AGAIN);
-      else if (state === 'refused') {
-        const isObstacle = !isReady && required.includes(account);
-        // The sandbox has accounts that are meant to be refused.
-        const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
-        log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
-      } else if (state === 'unknown') log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
-      // The probes of one outage can fail in several ways, and a line for each would be a line a second.
-      else if (before.state !== 'outage')
-        log.warn({ ...ids, reason }, isHostUnknown ? NO_NAME : hasWorked ? DOWN : NEVER_ANSWERED);
-    }
-
-    const account = {
-      id,
-      region,
-      get status(): HealthStatus {
-        return status;
-      },
-      /** A clock that stands still in an outage and while the account is refused, in ms. */
-      get msWithoutOutages(): number {
-        const isDown = status.state === 'outage' || status.state === 'refused';
-        return isDown ? stoppedAt : performance.now() - downMs;
-      },
-      /**
-       * Admits a call. In an outage or a pause one call a second goes through, because the service may reject only our probes.
-       *
-       * @param canBeSent is false if a limit of our own would stop the call anyway
-       * @returns whether it is the half-open call of this second @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
-       */
-      admit(canBeSent = true): boolean {
-        const now = performance.now();
-        const isDown = status.state === 'outage';
-        if (!isDown && now >= pausedUntil) return false;
-        if (!canBeSent || now < nextHalfOpenAt) {
-          const why = isDown ? 'outage' : 'pause';
-          throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { why, internal: NOT_SENT[why] });
-        }
-        nextHalfOpenAt = now + HALF_OPEN_INTERVAL_MS;
-        return true;
-      },
-      /** Admits another half-open call at once, because the last one was inconclusive. */
-      halfOpenAgain(): void {
-        nextHalfOpenAt = 0;
-      },
-      /** Pauses the account after a 429, unless it responded within the last second: then the limit is about one caller. */
-      pause(ms: number): void {
-        account.startProbes();
-        const now = performance.now();
-        if (now < respondedAt + HALF_OPEN_INTERVAL_MS) return;
-        pausedUntil = Math.max(pausedUntil, now + ms);
-        nextHalfOpenAt = now + HALF_OPEN_INTERVAL_MS;
-      },
-      /** Records that a call or a probe got a documented response that does not blame us. This ends an outage and a pause. */
-      recordResponse(): void {
-        account.stopProbes();
-        pausedUntil = 0;
-        respondedAt = performance.now();
-        if (status.state !== 'well' || status.pending) change('well');
-      },
-      /** Sends probes until the account responds. If it is refused, the next one is sent as soon as possible. */
-      startProbes(): void {
-        const isFirst = probeTimer === undefined;
-        if (closing.signal.aborted || (!isFirst && status.state !== 'refused')) return;
-        clearTimeout(probeTimer);
-        const waitMs = lastProbeAt + MIN_INTERVAL_MS - performance.now();
-        // Without a timer, so that many calls cannot postpone a probe that is due.
-        if (waitMs <= 0) void send(isFirst);
-        else probeTimer = setTimeout(send, waitMs, isFirst).unref();
-      },
-      /** Is no probe planned, and the last one old? */
-      isStale: () => !probeTimer && performance.now() - lastProbeAt >= USUAL_INTERVAL_MS,
-      stopProbes(): void {
-        clearTimeout(probeTimer);
-        probeTimer = undefined;
-      },
-    };
-    return account;
+  /** Logs a change in one line, with the side at fault and the action to take. */
+  function logChange(account: AccountHealth, before: HealthStatus): void {
+    const { state, hasWorked, reason, isHostUnknown } = account.status;
+    const ids = { service, region: account.region, account: account.id, health: state };
+    if (state === 'well' && before.reason === '') log.debug(ids, 'The account works.');
+    else if (state === 'well') log.info({ ...ids, before: before.state }, WORKS_AGAIN);
+    else if (state === 'refused') {
+      const isObstacle = !isReady && required.includes(account) && !account.status.isWithdrawn;
+      // The sandbox has accounts that are meant to be refused.
+      const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
+      log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
+    } else if (state === 'unknown') log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
+    // The probes of one outage can fail in several ways, and a line for each would be a line a second.
+    else if (before.state !== 'outage')
+      log.warn({ ...ids, reason }, isHostUnknown ? NO_NAME : hasWorked ? DOWN : NEVER_ANSWERED);
   }
 
   /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays the rollout. */
   function updateReadiness(): void {
-    const isObstacle = ({ hasWorked, state }: HealthStatus) => !hasWorked && (state === 'refused' || !isGraceOver);
+    const isObstacle = ({ hasWorked, state, isWithdrawn }: HealthStatus) =>
+      !hasWorked && ((state === 'refused' && !isWithdrawn) || !isGraceOver);
     if (required.some(({ status }) => isObstacle(status))) return;
     clearTimeout(graceTimer);
     isReady = true;
@@ -178,38 +193,56 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
     get isReady(): boolean {
       return isReady;
     },
-    /**
-     * Probes an account after a failed or late call, and every other account of the service without a recent probe, so that the
-     * health of unused accounts is known when one in use is down.
-     */
-    requestProbe(id: string): void {
-      for (const account of all) if (account.id === id || account.isStale()) account.startProbes();
+    /** Admits a call of an account; see `AccountHealth.admit`. */
+    admit(id: string, canBeSent = true): Permit {
+      const account = accounts.get(id);
+      const isTrial = account?.admit(canBeSent) ?? false;
+      const settle = (evidence: Evidence) => {
+        if (!account) return;
+        if (evidence === 'well') recordResponse(account);
+        else if (evidence !== 'answered' && evidence !== 'local_failure') schedule.start(id);
+        if (isTrial && !CONFIRMS.has(evidence)) account.tryAgain();
+        if (evidence !== 'well' && !BLAMES_CREDENTIALS.has(evidence)) return;
+        if (!account.countRefusal(evidence !== 'well')) return;
+        log.error({ service, region: account.region, account: id, health: account.shownState }, CALLS_REFUSED);
+      };
+      return { isTrial, settle, fail: (error) => settle(evidenceOfError(error)) };
     },
+    /** Probes an account, such as one whose call is late, until it responds. */
+    requestProbe: (id: string): void => schedule.start(id),
     /** Probes every account until it works, unless `upstreamCheck` is `off`. Resolves once `isReady` is true. */
     start(): Promise<void> {
       graceTimer = setTimeout(() => {
         isGraceOver = true;
         updateReadiness();
       }, graceMs);
-      if (upstreamCheck !== 'off') for (const account of all) account.startProbes();
+      if (upstreamCheck !== 'off') for (const account of all) schedule.start(account.id, required.includes(account));
       updateReadiness();
       return ready.promise;
     },
     close(): void {
       closing.abort();
       clearTimeout(graceTimer);
-      for (const account of all) account.stopProbes();
+      schedule.close();
     },
   };
 }
 
+/** The evidence after which other accounts are probed: whether a captcha may proceed depends on all captcha ids. */
+const MAY_CONCERN_ALL: ReadonlySet<Evidence> = new Set(['failed', 'no_such_host', 'unknown_account', 'withdrawn']);
+/** The evidence of a trial that confirms the outage or the pause. */
+const CONFIRMS: ReadonlySet<Evidence> = new Set(['failed', 'no_such_host', 'limited']);
+const BLAMES_CREDENTIALS: ReadonlySet<Evidence> = new Set(['refused', 'unknown_account', 'withdrawn']);
+
 const NOT_SENT = {
   outage: 'the service is down, as probes have confirmed',
-  pause: 'account is paused, because the service answered 429',
+  pause: 'account is paused, because the service answered 429 to a probe',
 };
 const WORKS_AGAIN = 'The account works again. Nothing has to be done.';
 const REFUSED =
   'The service refuses this account, because of our configuration or a change at the service: the id, the secret, the region or the address is wrong, or the account is disabled there. Correct the configuration, or ask the operator of the service. It is checked again every 10 s.';
+const CALLS_REFUSED =
+  'The service has refused every call of this account for a minute, although it answers our probes: it may check the credentials last. Correct the secret in the configuration, or ask the operator of the service.';
 const DOWN =
   'The service is down for this account, as our own probes have confirmed. This is the fault of the service: call its operator. It is checked again every second.';
 const NO_NAME =

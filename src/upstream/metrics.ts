@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Bulkhead } from './bulkhead.ts';
-import { type Evidence, HEALTH_STATES, type HealthStatus } from './health-table.ts';
+import type { AccountHealth } from './health.ts';
+import { type Evidence, HEALTH_STATES } from './health-table.ts';
 
 export type Window = 'second' | 'day';
 
@@ -52,7 +53,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
     /** `quotaStates` gives the account with the least left of each limit. */
     watchService: (
       service: string,
-      accounts: ReadonlyMap<string, { status: HealthStatus; region?: string | undefined }>,
+      accounts: ReadonlyMap<string, Pick<AccountHealth, 'status' | 'shownState' | 'region'>>,
       bulkheads: ReadonlyMap<string, Bulkhead>,
       quotaStates: () => readonly (readonly [Window, { limit: number; left: number }])[],
     ) => {
@@ -67,9 +68,9 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
           maxInFlight.set({ service, region }, bulkhead.maxInFlight);
           queued.set({ service, region }, bulkhead.queued);
         }
-        for (const [account, { status, region = '' }] of accounts) {
+        for (const [account, { status, shownState, region = '' }] of accounts) {
           const ids = { service, region, account };
-          for (const state of HEALTH_STATES) states.set({ ...ids, state }, Number(state === status.state));
+          for (const state of HEALTH_STATES) states.set({ ...ids, state }, Number(state === shownState));
           worked.set(ids, Number(status.hasWorked));
           outages.inc(ids, status.outages);
         }

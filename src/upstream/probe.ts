@@ -3,7 +3,8 @@ import type { DnsCache } from '../runtime/dns.ts';
 import { type EventLoop, startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import { openPool } from './pool.ts';
-import type { Account, UpstreamResponse } from './transport.ts';
+import type { Account, PendingRequest, UpstreamResponse } from './transport.ts';
+import { isUpstreamFailure } from './transport-errors.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so its result is about the service alone. */
 export interface Probe extends Account {
@@ -23,18 +24,21 @@ export interface ProbeOptions {
   readonly timeoutMs: number;
 }
 
-export const HEALTHY_PROBE: ProbeResult = { evidence: 'well', reason: '' };
-
-/** The evidence of an answer whose body is undocumented, or unreadable for the reason `unreadable`. */
-export function evidenceOfStatus(status: number, unreadable?: string): ProbeResult {
-  const reason = `HTTP status ${status}`;
-  // The service responds, but its answer cannot be read.
-  if (unreadable !== undefined) return { evidence: 'inconclusive', reason: unreadable };
-  if ([401, 403, 404].includes(status)) return { evidence: 'refused', reason };
-  if (status === 429) return { evidence: 'limited', reason };
+/** The evidence of an answer whose body is not documented. A 200 may hold anything, so it shows nothing. */
+export function evidenceOfStatus(status: number): Evidence {
+  if (status === 401 || status === 404) return 'elsewhere';
+  if (status === 429) return 'limited';
   // Any other 4xx is about this request, and shows no outage.
-  if (status >= 400 && status < 500) return { evidence: 'inconclusive', reason };
-  return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
+  return status === 200 || (status >= 400 && status < 500) ? 'inconclusive' : 'failed';
+}
+
+/** The evidence of a call or a probe without a response. The head of a 200 alone shows nothing: a proxy may send it for a service that hangs. */
+export function evidenceOfError(error: unknown): Evidence {
+  if (!isUpstreamFailure(error) || error.why === 'outage' || error.why === 'pause') return 'local_failure';
+  if (error.why === 'unknown_host') return 'no_such_host';
+  if (error.why === 'unreadable' || error.why === 'incomplete' || error.code === 'UPSTREAM_PROTOCOL_ERROR')
+    return 'inconclusive';
+  return error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed';
 }
 
 /** Sends a probe on a connection of its own. If `signal` ends it, the result is a `local_failure`. */
@@ -42,27 +46,30 @@ export async function sendProbe(
   probe: Probe,
   { dns, eventLoop, timeoutMs }: ProbeOptions,
   signal: AbortSignal,
-): Promise<ProbeResult> {
+): Promise<ProbeResult & Pick<UpstreamResponse, 'retryAfterMs'>> {
   const body = probe.body();
   const pool = openPool(probe.origin, dns, timeoutMs);
+  let pending: PendingRequest | undefined;
   let deadline: ReturnType<typeof startDeadline> | undefined;
   try {
     await pool.lookUp();
     signal.throwIfAborted();
-    deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
-    return probe.classify(await pool.post(probe, body, deadline.signal).response, body);
+    deadline = startDeadline(timeoutMs, eventLoop, () => pending, signal);
+    pending = pool.post(probe, body, deadline.signal);
+    pending.whenOpened(deadline.sent);
+    const response = await pending.response;
+    const { evidence, reason } = probe.classify(response, body);
+    // No client can provoke this response.
+    if (evidence === 'answered') return { evidence: 'well', reason: '' };
+    return { evidence, reason, retryAfterMs: response.retryAfterMs };
   } catch (error) {
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
-    const { code, why, internal: reason = code } = error;
-    if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
-    if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
-    if (deadline?.isOurDelay()) return { evidence: 'local_failure', reason: 'this process was late' };
-    // A time-out is a failure even if a part of the response has arrived (captcha document, 7.3): a proxy may send the head for a
-    // service that hangs.
-    if (why !== undefined && code !== 'UPSTREAM_TIMEOUT')
-      return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
-    return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
+    const { code, internal = code } = error;
+    return {
+      evidence: evidenceOfError(error),
+      reason: internal,
+    };
   } finally {
     deadline?.stop();
     await pool.close();

@@ -39,7 +39,7 @@ export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (hasCode(LOCAL_FAILURES)) return new DeviceTrustError('OVERLOADED', { internal });
   if (hasCode(HANDSHAKE_FAILURES)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
   if (hasCode(CONNECTION_FAILURES)) return new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal });
-  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, why: 'incomplete' });
+  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
 }
 
 /** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not look like an outage. */

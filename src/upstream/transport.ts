@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 import packageJson from '../../package.json' with { type: 'json' };
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 import { parseAnswer } from '../runtime/json.ts';
 import { isUpstreamFailure, toUpstreamError } from './transport-errors.ts';
 
@@ -29,13 +29,13 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The parsed body; undefined if it is not JSON in UTF-8, or nests too deep. */
   readonly json: unknown;
-  /** Why the body of a 200 was not read, although it may hold an answer. The caller has to assume the worst answer. */
+  /** Why the body of a 200 could not be read; undefined if it is JSON. It may be any answer, so assume the worst one. */
   readonly unreadable?: string | undefined;
-  /** The pause of the account after a 429, in ms and within our bounds. */
+  /** How long the service asks us to wait with a 429, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The shortest and the longest pause after a 429, in ms. The shortest pause also applies without a usable `Retry-After`. */
+/** The shortest and the longest wait after a 429, in ms. The shortest one also applies without a usable `Retry-After`. */
 const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
@@ -67,7 +67,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #isSecondAttempt = false;
   /** Has a byte of the final response arrived? */
   #hasBegun = false;
+  /** 0 until the head of the final response has arrived. */
   #status = 0;
+  #progress = 0;
   #bytes = 0;
   /** The reason not to read the body; undefined if it is read. */
   #coding: string | undefined;
@@ -81,6 +83,15 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#budget = budget ?? { responseBytesLeft: MAX_BODY_BYTES };
     pool.dispatch(options, this);
     signal.addEventListener('abort', () => this.#abort(signal.reason));
+  }
+
+  get isSent(): boolean {
+    return this.#controller !== undefined;
+  }
+
+  /** The number of events on the socket so far. */
+  get progress(): number {
+    return this.#progress;
   }
 
   /** Calls `act` once no socket is being opened for this request. */
@@ -99,14 +110,17 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isOver) controller.abort(new DeviceTrustError('CANCELLED'));
     this.#controller = controller;
+    this.#progress += 1;
     this.#endOpening();
   }
 
   onResponseStarted(): void {
+    this.#progress += 1;
     this.#hasBegun = true;
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#progress += 1;
     // After an interim response, the final one is still to come.
     this.#hasBegun = status >= 200;
     if (!this.#hasBegun) return;
@@ -118,6 +132,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
+    this.#progress += 1;
     if (this.#chunks.push(chunk) === MAX_CHUNKS) this.#chunks.splice(0, MAX_CHUNKS, Buffer.concat(this.#chunks));
     this.#bytes += chunk.length;
     this.#giveUpIfTooLarge();
@@ -132,10 +147,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     const [status, retryAfterMs] = [this.#status, this.#retryAfterMs];
     const json = this.#coding ? undefined : parseAnswer(bytes);
-    // The start of an object in JSONP, in a page, or in UTF-16.
-    const hasObject = json === undefined && /\{[\s\0]*"/.test(bytes.toString('latin1'));
-    const flaw = this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
-    this.#settled.resolve({ status, json, unreadable: status === 200 ? flaw : undefined, retryAfterMs });
+    const isUnreadable = status === 200 && json === undefined;
+    const unreadable = isUnreadable ? (this.#coding ?? 'a body that is not JSON in UTF-8 as a whole') : undefined;
+    this.#settled.resolve({ status, json, unreadable, retryAfterMs });
   }
 
   get #charge(): number {
@@ -168,14 +182,21 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#opened();
   }
 
+  /** A reset can discard what has arrived, so only a time-out shows that nothing of the body came. */
+  #whyIncomplete(code: ErrorCode) {
+    const isLate = code === 'UPSTREAM_TIMEOUT';
+    if (this.#status === 200) return isLate && this.#bytes === 0 ? 'bodiless' : 'unreadable';
+    return isLate ? undefined : 'incomplete';
+  }
+
   #reject(error: Error): void {
-    const hasBegun = this.#hasBegun && isUpstreamFailure(error);
+    const isFailure = isUpstreamFailure(error);
     // A status other than 200 is an answer by itself, even if its body is broken.
-    if (hasBegun && this.#status > 0 && this.#status !== 200) return void this.onResponseEnd();
+    if (isFailure && this.#status > 0 && this.#status !== 200) return void this.onResponseEnd();
     this.#isOver = true;
-    if (!hasBegun) return void this.#settled.reject(error);
-    const why = this.#status === 200 && error.code !== 'UPSTREAM_TIMEOUT' ? 'unreadable' : 'incomplete';
-    this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why }));
+    if (!isFailure || !this.#hasBegun) return void this.#settled.reject(error);
+    const { code, internal } = error;
+    this.#settled.reject(new DeviceTrustError(code, { internal, why: this.#whyIncomplete(code) }));
   }
 }
 

@@ -9,7 +9,7 @@ test('the fields of a pass that differ from the document are those of its contra
   let passes = 0;
   fc.assert(
     fc.property(twice, (json) => {
-      const response = readResponse({ json, unreadable: undefined });
+      const response = readResponse(json);
       if (response.kind !== 'pass') return;
       passes += 1;
       const names = passBody.safeParse(json).error?.issues.map(({ path }) => path.at(-1)) ?? [];

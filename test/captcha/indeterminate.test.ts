@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readResponse } from '../../src/captcha/contract.ts';
-import { indeterminate, noVerdict, probeResultOf, verdictOf } from '../../src/captcha/verdict.ts';
+import { indeterminate, interpret, type NoVerdict, noResponse } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
-import { ARGS, PASS } from './support.ts';
+import { ARGS, EXCEPTION, PASS } from './support.ts';
 
 /**
  * What becomes of a verification without a verdict: by its cause, the policy, and what our own probes show; and what holds
@@ -13,10 +13,19 @@ import { ARGS, PASS } from './support.ts';
 const CAUSES: readonly CaptchaIndeterminateCause[] = ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'];
 const POLICIES = ['faults', 'always', 'never'] as const;
 
-/** The exception of the call, for each cause. */
+/** The exception of the call, for each cause; without one the service gave no answer. */
 const CODES = { CLIENT: '-50003', CONFIGURATION: '-50105', SERVICE: '-50000', TRANSPORT: null };
-const without = (cause: CaptchaIndeterminateCause, isUnreadable = false) =>
-  noVerdict(cause, { code: CODES[cause], isUnreadable });
+
+/** The result of this exception, before the policy decides. */
+function withException(code: string): NoVerdict {
+  const { result } = interpret(readResponse({ ...EXCEPTION, code }), 200);
+  if (result.__typename !== 'NoVerdict') throw new Error('expected no verdict');
+  return result;
+}
+const without = (cause: CaptchaIndeterminateCause) => {
+  const code = CODES[cause];
+  return code === null ? noResponse('TRANSPORT') : withException(code);
+};
 
 const NOT_DOWN = { hasWorked: true, isDown: false, takeAllowance: () => true };
 const DOWN = { ...NOT_DOWN, isDown: true };
@@ -39,8 +48,6 @@ describe.each<Row>([
       const outcome = { __typename: 'CaptchaIndeterminate', cause, code: CODES[given] };
       const expected = { ...outcome, proceed: proceeds[policy], isAllowed: isAllowed && policy !== 'never' };
       expect(indeterminate(without(given), { policy, ...known })).toMatchObject(expected);
-      const unreadable = { ...outcome, proceed: false, isAllowed: false };
-      expect(indeterminate(without(given, true), { policy, ...known })).toMatchObject(unreadable);
     }
   });
 });
@@ -48,19 +55,34 @@ describe.each<Row>([
 test.each(['-50101', '-50102', '-50103', '-50104', '-50105'])(
   'the exception %s, which no client can cause, proceeds in an outage of its captcha id',
   (code) => {
-    const given = noVerdict('CONFIGURATION', { code });
+    const given = withException(code);
     expect(indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: true, isAllowed: true });
   },
 );
 
 test.each([
-  ['an illegal risk type, which a bot can choose', '-50001'],
-  ['an undocumented code of the family of the captcha id', '-50106'],
-  ['a certificate that nobody vouches for', null],
-])('a mistake of the configuration does not proceed in an outage: %s', (_what, code) => {
-  const given = noVerdict('CONFIGURATION', { code });
+  ['an illegal risk type, which a bot can choose', withException('-50001')],
+  ['an undocumented code of the family of the captcha id', withException('-50106')],
+  ['a certificate that nobody vouches for', noResponse('CONFIGURATION')],
+])('a mistake of the configuration does not proceed in an outage: %s', (_what, given) => {
   expect(indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: false, isAllowed: false });
 });
+
+test.each(POLICIES)(
+  'an answer of which a part of the body has arrived never proceeds, and its head alone only in an outage: %s',
+  (policy) => {
+    const body = noResponse('TRANSPORT', 'body');
+    const head = noResponse('TRANSPORT', 'head');
+    for (const known of [DOWN, NOT_DOWN])
+      expect(indeterminate(body, { policy, ...known })).toMatchObject({
+        cause: 'TRANSPORT',
+        proceed: false,
+        message: expect.stringContaining('again in a minute'),
+      });
+    expect(indeterminate(head, { policy, ...NOT_DOWN }).proceed).toBe(false);
+    expect(indeterminate(head, { policy, ...DOWN }).proceed).toBe(policy !== 'never');
+  },
+);
 
 test.each(CAUSES)('the operator is asked to act only for the cause CONFIGURATION: %s', (cause) => {
   const { message } = Object(indeterminate(without(cause), { policy: 'never', ...NOT_DOWN }));
@@ -107,29 +129,30 @@ test('no verdict is better than the response', () => {
       fc.boolean(),
       (body, status, { hasRoom, ...failOpen }, isNoJson) => {
         const isUnreadable = isNoJson && status === 200;
-        const answer = readResponse(isUnreadable ? { json: undefined, unreadable: 'JSONP' } : { json: body });
-        const read = verdictOf(answer, status, 'lot-1');
+        const answer = readResponse(isUnreadable ? undefined : body, 'lot-1');
+        const { result, evidence } = interpret(answer, status, 'lot-1');
         const verdict =
-          read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, takeAllowance: () => hasRoom }) : read;
-        const { status: said, result } = Object(body);
+          result.__typename === 'NoVerdict'
+            ? indeterminate(result, { ...failOpen, takeAllowance: () => hasRoom })
+            : result;
+        const { status: said, result: word } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.
         if (Object(body).code === undefined) expect(hasPassed).toBe(!isUnreadable && status === 200 && isPass(body));
         if (hasPassed) expect([isUnreadable, status, isPass(body)]).toEqual([false, 200, true]);
         if (failOpen.policy === 'never') expect(verdict.proceed).toBe(hasPassed);
         if (failOpen.policy === 'faults') {
-          const isJudged = status < 500 && (said === 'success' || result === 'success');
+          const isJudged = status < 500 && (said === 'success' || word === 'success');
           if (isJudged || !failOpen.isDown || !failOpen.hasWorked || !hasRoom) expect(verdict.proceed).toBe(hasPassed);
         }
         // In a JSON list or text, and in JSON that is cut off or wrapped, there may be a rejection.
         const isStrange = status === 200 && (Array.isArray(body) || Object(body) !== body);
         if (isUnreadable || isStrange) expect(verdict).toMatchObject({ proceed: false, isAllowed: false });
-        else if (['fail', 'FAILED', false].includes(result) || (said === 'success' && result !== 'success')) {
+        else if (['fail', 'FAILED', false].includes(word) || (said === 'success' && word !== 'success')) {
           expect(verdict).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
         }
         // A judgement comes from the service, so no such answer to a probe confirms an outage.
-        if (!isUnreadable && probeResultOf(answer, status).evidence === 'failed')
-          expect([said, result]).not.toContain('success');
+        if (!isUnreadable && evidence === 'failed' && status < 500) expect([said, word]).not.toContain('success');
         // Only an exception that a client can cause makes a 5xx one of the client.
         if (status >= 500 && 'cause' in verdict && verdict.cause === 'CLIENT') expect(verdict.code).not.toBeNull();
         passed += Number(hasPassed);

@@ -34,7 +34,8 @@ async function start(nextCaptchaKey?: string) {
   const upstream = await untilEnd(startUpstream(answer, answerProbe));
   const captchaConfigurations = [{ ...CAPTCHA, nextCaptchaKey }];
   const app = await untilEnd(startInLiveMode(upstream.url, { captchaConfigurations }));
-  const validate = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT })).data.validateCaptcha;
+  const validate = async (input = INPUT) =>
+    (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input })).data.validateCaptcha;
   return { app, upstream, validate, accept: (key: string) => (accepted = key) };
 }
 
@@ -42,15 +43,33 @@ test('a captcha key is rotated by nextCaptchaKey without a refusal, and then eac
   const { app, upstream, validate, accept } = await start(NEW);
   for (const key of [OLD, NEW, OLD, NEW]) {
     accept(key);
-    const outcomes = await Promise.all(times(20, validate));
+    const outcomes = await Promise.all(times(20, () => validate()));
     expect(outcomes).toMatchObject(times(20, () => ({ __typename: 'CaptchaPassed', proceed: true })));
-    upstream.received.length = 0;
-    expect(await validate()).toMatchObject({ proceed: true });
-    expect(upstream.received).toHaveLength(1);
+    const callsOfOne = async () => {
+      upstream.received.length = 0;
+      expect(await validate()).toMatchObject({ proceed: true });
+      return upstream.received.length;
+    };
+    // Only a probe switches the key.
+    await expect.poll(callsOfOne).toBe(1);
   }
   const { value } = await readMetrics(app);
   expect(value('device_trust_upstream_health', { service: 'captcha', state: 'well' })).toBe(1);
   expect(app.logged()).not.toContain(NEW);
+});
+
+test('a captcha key is switched by no refusal that a client can provoke', async () => {
+  const { upstream, validate, accept } = await start(NEW);
+  const trimmed = { ...INPUT, lotNumber: ' lot-1' };
+  for (let round = 0; round < 3; round += 1) {
+    // The service signs the lot number without the white space.
+    accept('');
+    expect(await validate(trimmed)).toMatchObject({ __typename: 'CaptchaFailed', category: 'ILLEGAL_SIGN_TOKEN' });
+    accept(OLD);
+    upstream.received.length = 0;
+    expect(await validate()).toMatchObject({ __typename: 'CaptchaPassed' });
+    expect(upstream.received).toHaveLength(1);
+  }
 });
 
 test('a refused signature is tried once with the other captcha key, and not at all with only one key', async () => {

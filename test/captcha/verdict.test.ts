@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readResponse } from '../../src/captcha/contract.ts';
-import { indeterminate, verdictOf } from '../../src/captcha/verdict.ts';
+import { indeterminate, interpret } from '../../src/captcha/verdict.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { ARGS, EXCEPTION, FAIL, INPUT, PASS } from './support.ts';
 
@@ -11,14 +11,15 @@ import { ARGS, EXCEPTION, FAIL, INPUT, PASS } from './support.ts';
  */
 
 const POLICIES = ['faults', 'always', 'never'] as const;
-const HEALTHY_PROBE = { hasWorked: true, isDown: false, takeAllowance: () => true };
+const WELL = { hasWorked: true, isDown: false, takeAllowance: () => true };
 
 /** The outcome of a response under each policy, while our own probes get their answers. */
 function outcomesOf(body: unknown, status = 200) {
   // What JSON has no text for, such as undefined, is not there.
-  const read = verdictOf(readResponse({ json: JSON.parse(JSON.stringify(body)) }), status, INPUT.lotNumber);
+  const response = readResponse(JSON.parse(JSON.stringify(body)), INPUT.lotNumber);
+  const read = interpret(response, status, INPUT.lotNumber).result;
   const under = (policy: (typeof POLICIES)[number]) =>
-    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, ...HEALTHY_PROBE }) : read;
+    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, ...WELL }) : read;
   return POLICIES.map(under);
 }
 
@@ -71,7 +72,7 @@ describe('status, result and lot number make a pass (2.3, 2.4)', () => {
     ['nothing else', only, { usedType: null, userIp: null }, ['reason', 'used_type', 'user_ip', 'scene', 'referer']],
   ])('a pass with %s is a pass, and the difference is known', (_what, body, details, drifts) => {
     expect(outcomesOf(body)).toMatchObject(Array(3).fill({ __typename: 'CaptchaPassed', proceed: true, details }));
-    expect(readResponse({ json: JSON.parse(JSON.stringify(body)) })).toMatchObject({ kind: 'pass', drifts });
+    expect(readResponse(JSON.parse(JSON.stringify(body)))).toMatchObject({ kind: 'pass', drifts });
   });
 
   test('a pass with further fields is a pass', () => {

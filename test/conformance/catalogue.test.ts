@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { EXCEPTIONS, FAILURE_CATEGORIES, signToken } from '../../src/captcha/contract.ts';
+import { EXCEPTIONS, FAILURE_CATEGORIES, type ResponseKind, signToken } from '../../src/captcha/contract.ts';
+import { TABLE } from '../../src/captcha/verdict.ts';
 import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { isRfc3339 } from '../../src/runtime/rfc3339.ts';
@@ -55,7 +56,8 @@ describe('the fingerprint document', () => {
 describe('the captcha document', () => {
   test('the captcha document has 19 exceptions, each with its message and who can cause it', () => {
     expect(exceptions).toHaveLength(19);
-    expect([...EXCEPTIONS].map(([code, { msg, cause }]) => ({ code, msg, cause }))).toEqual(exceptions);
+    const causeOf = (kind: ResponseKind) => TABLE[kind]['200'].verdict;
+    expect([...EXCEPTIONS].map(([code, { msg, kind }]) => ({ code, msg, cause: causeOf(kind) }))).toEqual(exceptions);
   });
 
   test('the captcha document has 3 failure reasons', () => {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { answer, hang } from '../support/hostile.ts';
+import { answer, bytes, hang, head } from '../support/hostile.ts';
 import { FAIL } from './documented.ts';
-import { askTimed, CAPTCHA, expectOverloaded, FINGERPRINT, pause, startBoth, verify } from './support.ts';
+import { askTimed, CAPTCHA, expectError, expectOverloaded, FINGERPRINT, pause, startBoth, verify } from './support.ts';
 
 /** A process that is too busy to read its sockets: what it did not read in time is its own fault, and not a captcha outcome. */
 
@@ -22,13 +22,23 @@ const block = (begin = () => {}) =>
 
 const start = () => startBoth({ onTestFinished }, hang, DEADLINE_MS, { upstreamCheck: 'all' });
 
-test('a deadline that passes while the process was busy is OVERLOADED, and not a captcha that proceeds', async () => {
+test('a deadline that passes while the process was busy is OVERLOADED if a part of the answer has arrived meanwhile, and not a captcha that proceeds', async () => {
   const { upstream, app } = await start();
+  const held = upstream.hold();
   const asked = [askTimed(app, CAPTCHA), askTimed(app, FINGERPRINT)] as const;
-  await expect.poll(() => upstream.requests).toBe(2);
-  await block();
+  await expect.poll(() => held.length).toBe(2);
+  await block(() => held.forEach(bytes(head(200, { 'content-length': '99' }))));
   expectOverloaded(CAPTCHA, await asked[0]);
   expectOverloaded(FINGERPRINT, await asked[1]);
+});
+
+test('a deadline that passes while the process was busy is the failure of a service that has sent nothing', async () => {
+  const { upstream, app } = await start();
+  const asked = [verify(app), askTimed(app, FINGERPRINT)] as const;
+  await expect.poll(() => upstream.requests).toBe(2);
+  await block();
+  expect(await asked[0]).toMatchObject({ cause: 'TRANSPORT', proceed: false });
+  expectError(await asked[1], 'UPSTREAM_TIMEOUT');
 });
 
 test('a deadline that passes while the process was busy does not count if the answer has arrived meanwhile', async () => {

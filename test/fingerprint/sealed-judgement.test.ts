@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { compactDecrypt } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication, toRequest } from '../../src/fingerprint/request.ts';
 import { createJudgements, judgementOf } from '../../src/fingerprint/sealed-judgement.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../../src/schema.generated.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
-import { DATA } from './support.ts';
+import { DATA, outcomeOf } from './support.ts';
 
 /**
  * A sealed judgement says what was judged then. It is a JWE (RFC 7516), of which `jose` is the independent implementation.
@@ -38,7 +37,7 @@ function judge(data: unknown, { subject, eventType, decision = DECISION }: Given
     { token: TOKEN, metadata: METADATA, eventType: eventType ?? null },
     { find: () => application },
   );
-  const { outcome } = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
+  const outcome = outcomeOf(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
   if (outcome.__typename !== 'DeviceFingerprint') throw new Error(`expected a device, but got ${outcome.__typename}`);
   const judgement = { ...judgementOf(outcome, subject), decision };
   const sealed = by.seal(judgement);

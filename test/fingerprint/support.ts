@@ -1,3 +1,5 @@
+import { DeviceTrustError } from '../../src/errors.ts';
+import { type FingerprintOutcome, readResponse } from '../../src/fingerprint/outcome.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -28,4 +30,11 @@ export async function startRecorded() {
       post(app.graphqlUrl, `{"query":${JSON.stringify(FINGERPRINT_QUERY)},"variables":${variables}}`),
     stop: () => Promise.all([app.stop(), upstream.stop()]),
   };
+}
+
+/** The outcome of a response; an error is thrown. */
+export function outcomeOf(...given: Parameters<typeof readResponse>): FingerprintOutcome {
+  const { result } = readResponse(...given);
+  if (result instanceof DeviceTrustError) throw result;
+  return result;
 }

@@ -1,6 +1,5 @@
 import { type CaptchaParts, captchaRequest } from '../../src/captcha/slice.ts';
 import { DeviceTrustError } from '../../src/errors.ts';
-import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { createJudgements } from '../../src/fingerprint/sealed-judgement.ts';
@@ -10,6 +9,7 @@ import { schemaOf } from '../../src/graphql/schema.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { SLICES } from '../../src/slices.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
+import { outcomeOf } from '../fingerprint/support.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { sealedJudgements } from '../support/judgements.ts';
 import { startServer } from '../support/server.ts';
@@ -48,7 +48,7 @@ export const PARTS: Parts = {
       if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
       if (request.token === 'broken') throw new TypeError('a mistake of ours');
       const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
-      return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1)).outcome;
+      return outcomeOf(request, { status: json.code, json }, Date.UTC(2026, 0, 1));
     },
     decide: (device) => decide(DEFAULT_POLICY, device),
   },

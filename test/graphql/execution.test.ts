@@ -1,11 +1,11 @@
 import { parse, validate } from 'graphql';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import type { FingerprintRequest } from '../../src/fingerprint/request.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { schemaOf } from '../../src/graphql/schema.ts';
 import { SLICES } from '../../src/slices.ts';
 import { ANDROID } from '../faults/documented.ts';
+import { outcomeOf } from '../fingerprint/support.ts';
 import { linesOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -121,7 +121,7 @@ test.each<[string, string, Record<string, unknown>]>([
 test('an alias that is the path of another field costs what it costs, however often it is sent', async () => {
   const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
   const json = { ...ANDROID, data: { ...ANDROID.data, signals } };
-  const query = async (request: FingerprintRequest) => toOutcome(request, { status: 200, json }, 0).outcome;
+  const query = async (request: FingerprintRequest) => outcomeOf(request, { status: 200, json }, 0);
   const dear = await startSubgraph({}, withDevices(query, 400));
   const all = '{ name code level confidence effect meaning }';
   for (const [ofJudgement, ofDevice] of [

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { type JudgedDevice, toOutcome } from '../../src/fingerprint/outcome.ts';
+import type { JudgedDevice } from '../../src/fingerprint/outcome.ts';
 import type { FingerprintParts } from '../../src/fingerprint/slice.ts';
 import { ANDROID, SIGNAL } from '../faults/documented.ts';
+import { outcomeOf } from '../fingerprint/support.ts';
 import { startSubgraph, withDevices } from '../graphql/capabilities.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
@@ -31,8 +32,7 @@ test('an answer of too many bytes is replaced by an error, and the log has the e
 test('the size of an answer counts in bytes, and not in characters', async () => {
   const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
   const query: FingerprintParts['query'] = async (request) =>
-    toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0)
-      .outcome;
+    outcomeOf(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0);
   const small = await untilEnd(startSubgraph({ maxAnswerBytes: LIMIT }, withDevices(query)));
   const document =
     'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprintRejected { errors { reason } } } }';
@@ -53,7 +53,7 @@ const query: FingerprintParts['query'] = async (request) => {
     device: {},
     os: {},
   };
-  return { ...toOutcome(request, { status: 200, json }, 0).outcome, deviceBasic };
+  return { ...outcomeOf(request, { status: 200, json }, 0), deviceBasic };
 };
 
 const reports = (aliases: number) =>

@@ -6,7 +6,7 @@ import { badUserInput, DeviceTrustError } from '../../src/errors.ts';
 import type { RequestContext } from '../../src/graphql/context.ts';
 import type { Slice, StartOptions } from '../../src/slice.ts';
 import { UpstreamClient } from '../../src/upstream/client.ts';
-import { evidenceOfStatus, HEALTHY_PROBE } from '../../src/upstream/probe.ts';
+import { evidenceOfStatus, type ProbeResult } from '../../src/upstream/probe.ts';
 import { quota, timeoutMs } from '../../src/upstream/settings.ts';
 import { type Account, CLIENT_HEADERS, type UpstreamResponse } from '../../src/upstream/transport.ts';
 
@@ -69,8 +69,9 @@ function openScoreService({ settings, shared, registry }: StartOptions<Rows>) {
       if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
       return upstream.call({ account, body: JSON.stringify({ person }), operation }, ({ status, json }) => {
         const { data } = answer.safeParse(json);
-        if (status >= 500) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
-        if (!data) throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: `HTTP status ${status}` });
+        const code = status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_PROTOCOL_ERROR';
+        const error = new DeviceTrustError(code, { internal: `HTTP status ${status}` });
+        if (!data) return { result: error, evidence: evidenceOfStatus(status), outcome: undefined };
         scores.inc();
         if (data.score > 0.9) shared.log.warn({ service: 'score', account: account.id }, 'a score is very high');
         return { result: data.score, evidence: 'well', outcome: 'ok' };
@@ -88,4 +89,7 @@ function accountsOf({ scoreAccounts, scoreUrl }: Settings): Account[] {
   });
 }
 
-const probeResultOf = ({ status }: UpstreamResponse) => (status === 400 ? HEALTHY_PROBE : evidenceOfStatus(status));
+const probeResultOf = ({ status }: UpstreamResponse): ProbeResult => ({
+  evidence: status === 400 ? 'well' : evidenceOfStatus(status),
+  reason: `HTTP status ${status}`,
+});

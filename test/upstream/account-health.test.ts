@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, test } from 'vitest';
-import { answer, type Behaviour, hang, type RawRequest } from '../support/hostile.ts';
-import { accountStarter, down, inTurn, shortestGap, well } from './support.ts';
+import { type Behaviour, hang, type RawRequest } from '../support/hostile.ts';
+import { accountStarter, down, inTurn, refusing, shortestGap, well } from './support.ts';
 
 /**
  * What probes show about an account: that it works, that its service is down, that it is refused, or nothing. The tests run
@@ -18,7 +18,7 @@ test.concurrent('an account is well with one probe for each 300 ms, however many
   const { sentAt, changes, health } = await startAccount(well);
   const until = performance.now() + 1_000;
   while (performance.now() < until) {
-    health.startProbes();
+    health.requestProbe('a');
     await sleep(1);
   }
   expect(changes).toEqual(['well']);
@@ -28,50 +28,49 @@ test.concurrent('an account is well with one probe for each 300 ms, however many
 
 describe.concurrent('an outage', () => {
   test('an outage is confirmed by two failed probes with 300 ms between them, and not by one', async ({ expect }) => {
-    const states: string[] = [];
+    const states: unknown[] = [];
     const { sentAt, changes, health, stateIs } = await startAccount((exchange) => {
       states.push(stateIs());
       down(exchange);
     });
-    health.startProbes();
+    health.requestProbe('a');
     await expect.poll(stateIs).toBe('outage');
     expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
     expect([states.slice(0, 2), changes]).toEqual([['unknown', 'unknown'], ['outage: HTTP status 503']]);
-    expect(health.admit()).toBe(true);
-    expect(() => health.admit()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
+    expect(health.admit('a').isTrial).toBe(true);
+    expect(() => health.admit('a')).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
 
-  test('an outage goes on after a lag of our own, which spoils every probe that is under way', async ({ expect }) => {
-    let lagMs = 0;
-    const options = { timeoutMs: 2_500, totalLagMs: () => lagMs };
-    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, down, hang), options);
-    health.startProbes();
+  test('an outage goes on while a lag of our own delays every probe', async ({ expect }) => {
+    let [lagMs, stepMs] = [0, 0];
+    const totalLagMs = () => {
+      lagMs += stepMs;
+      return lagMs;
+    };
+    const behave = inTurn(down, down, hang);
+    const { sentAt, changes, health, statusOf, stateIs } = await startAccount(behave, { timeoutMs: 1_500, totalLagMs });
+    health.requestProbe('a');
     await expect.poll(stateIs).toBe('outage');
-    await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(4);
-    lagMs = 1_000;
-    await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(7);
-    expect([changes, health.status.reason]).toEqual([['outage: HTTP status 503'], 'HTTP status 503']);
+    // Between its begin and its sending, the clock of each probe goes on by this.
+    stepMs = 1_000;
+    const sent = sentAt.length;
+    await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(sent + 4);
+    expect([changes, statusOf()?.reason]).toEqual([['outage: HTTP status 503'], 'HTTP status 503']);
   });
 
-  test('an outage ends at once with the documented answer of a call, and its time does not count', async ({
-    expect,
-  }) => {
+  test('an outage ends at once with the documented answer of a call', async ({ expect }) => {
     const { health, stateIs } = await startAccount(down);
-    health.startProbes();
+    health.requestProbe('a');
     await expect.poll(stateIs).toBe('outage');
-    const before = health.msWithoutOutages;
-    await sleep(100);
-    expect(health.msWithoutOutages).toBe(before);
-    health.recordResponse();
+    health.admit('a').settle('well');
     expect(stateIs()).toBe('well');
-    expect(performance.now() - health.msWithoutOutages).toBeGreaterThan(90);
   });
 });
 
 describe.concurrent('no outage is confirmed', () => {
   test('no outage is confirmed by one connection that is lost', async ({ expect }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well));
-    health.startProbes();
+    health.requestProbe('a');
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
     expect([sentAt.length, changes]).toEqual([2, ['well']]);
@@ -84,11 +83,11 @@ describe.concurrent('no outage is confirmed', () => {
       setTimeout(answered.resolve, 100);
     };
     const { upstream, changes, health } = await startAccount(inTurn(first, down, well));
-    health.recordResponse();
-    health.startProbes();
+    health.admit('a').settle('well');
+    health.requestProbe('a');
     await answered.promise;
-    health.recordResponse();
-    health.startProbes();
+    health.admit('a').settle('well');
+    health.requestProbe('a');
     await expect.poll(() => upstream.requests).toBe(3);
     await sleep(100);
     expect(changes).toEqual(['well']);
@@ -98,41 +97,36 @@ describe.concurrent('no outage is confirmed', () => {
     const held: RawRequest[] = [];
     const hold: Behaviour = (exchange) => void held.push(exchange);
     const { upstream, changes, health } = await startAccount(inTurn(down, hold, down, well));
-    health.startProbes();
+    health.requestProbe('a');
     await expect.poll(() => held.length).toBe(1);
-    health.recordResponse();
+    health.admit('a').settle('well');
     held.forEach(down);
     await sleep(500);
     // What failed before that answer does not count together with what fails later.
-    health.startProbes();
+    health.requestProbe('a');
     await expect.poll(() => upstream.requests).toBe(4);
     expect(changes).toEqual(['well']);
   });
 
   test('no outage is confirmed if a call gets its answer while a probe is unanswered', async ({ expect }) => {
     const answerOfCall = () => {
-      health.recordResponse();
+      health.admit('a').settle('well');
     };
     const { upstream, changes, health } = await startAccount(answerOfCall, { timeoutMs: 500 });
-    health.startProbes();
+    health.requestProbe('a');
     await expect.poll(() => changes).toEqual(['well']);
     await sleep(700);
     expect([upstream.requests, changes]).toEqual([1, ['well']]);
   });
 });
 
-test.concurrent('an account that is refused is asked once more after any number of calls, and the time until then does not count', async ({
-  expect,
-}) => {
-  const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), answer(401, ''), well));
-  health.startProbes();
+test.concurrent('an account that is refused is asked once more after any number of calls', async ({ expect }) => {
+  const { sentAt, health, stateIs } = await startAccount(inTurn(refusing, refusing, well));
+  health.requestProbe('a');
   await expect.poll(stateIs).toBe('refused');
-  const before = health.msWithoutOutages;
-  await sleep(100);
-  expect(health.msWithoutOutages).toBe(before);
   // The first two probes follow each other without a call.
   await expect.poll(() => sentAt.length).toBe(2);
-  for (let call = 0; call < 50; call += 1) health.startProbes();
+  for (let call = 0; call < 50; call += 1) health.requestProbe('a');
   // Without a call it is asked after 10 s.
   await expect.poll(stateIs, { timeout: 9_000 }).toBe('well');
   expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createServiceHealth } from '../../src/upstream/health.ts';
-import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
-import { accountStarter, down, inTurn, probeOf, serviceOptions, well } from './support.ts';
+import { accountStarter, down, inTurn, probeOf, refusing, serviceOptions, well } from './support.ts';
 
 /** The intervals of probes, with short waits in the place of the long ones. */
 
@@ -23,20 +23,20 @@ const { startAccount, stop } = accountStarter();
 async function start(...behaviours: readonly Behaviour[]) {
   const account = await startAccount(inTurn(...behaviours));
   onTestFinished(async () => void (await stop()));
-  account.health.startProbes();
+  account.health.requestProbe('a');
   return account;
 }
 
 test.each([
   ['in an outage follows each second', [down, down, down, down, well], 'outage: HTTP status 503', 1_000],
-  ['to an account that is refused follows after 10 s', [answer(403, ''), well], 'refused: HTTP status 403', 10_000],
+  ['to an account that is refused follows after 10 s', [refusing, well], 'refused: HTTP status 401', 10_000],
 ])('a probe %s, and its first answer ends that', async (_when, behaviours, change, ms) => {
   const waits = shortenWaits(1_000, 10_000);
   const { changes, health, stateIs } = await start(...behaviours);
   await expect.poll(stateIs).toBe('well');
   expect(changes).toEqual([change, 'well']);
   expect(new Set(waits)).toEqual(new Set([ms]));
-  expect(health.admit()).toBe(false);
+  expect(health.admit('a').isTrial).toBe(false);
 });
 
 test('a service that does not answer keeps the process from becoming ready for 15 s', async () => {

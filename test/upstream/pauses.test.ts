@@ -10,7 +10,10 @@ import { untilEnd } from '../support/until-end.ts';
 import { type Answer, answerAsDocumented, startUpstream } from '../support/upstream.ts';
 import { answerWell } from './support.ts';
 
-/** What follows when a service answers 429: it gets one call a second for that account until the pause is over, or a probe is answered. */
+/**
+ * What follows when a service answers 429 to a call, which a client can provoke, and to our probe: then it gets one call a second for
+ * that account until the pause is over, or a probe is answered.
+ */
 
 const CLIENT = { __typename: 'CaptchaIndeterminate', proceed: false, cause: 'CLIENT' };
 const UNAVAILABLE = [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }];
@@ -22,11 +25,15 @@ const UNCHECKED = { upstreamCheck: 'off' } as const;
 async function start(headers: Readonly<Record<string, string | string[]>>) {
   let isLimited = true;
   let areProbesLimited = true;
+  let limitedProbes = 0;
   const limit = (response: ServerResponse) => void response.writeHead(429, headers).end('too many requests');
   const upstream = await untilEnd(
     startUpstream(
       (request, response) => (isLimited ? limit(response) : answerWell(request, response)),
-      (probe, response) => (areProbesLimited ? limit(response) : answerAsDocumented(probe, response)),
+      (probe, response) => {
+        limitedProbes += Number(areProbesLimited);
+        return areProbesLimited ? limit(response) : answerAsDocumented(probe, response);
+      },
     ),
   );
   const app = await untilEnd(startInLiveMode(upstream.url, UNCHECKED));
@@ -39,14 +46,17 @@ async function start(headers: Readonly<Record<string, string | string[]>>) {
       areProbesLimited = false;
     },
     received: () => upstream.received.length,
+    /** Waits until a second probe was sent, so that the first one has got its 429. */
+    untilPaused: () => expect.poll(() => limitedProbes, { interval: 10 }).toBeGreaterThan(1),
     judge: (publicKey?: string) => ask(app.graphqlUrl, queryForTokens(['t'], publicKey)),
     verify: (captchaId?: string) => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: { ...CAPTCHA_INPUT, captchaId } }),
   };
 }
 
 test('a 429 pauses its application, and no other account; a call that is not sent does not count', async () => {
-  const { app, received, recover, judge, verify } = await start({ 'retry-after': '30' });
+  const { app, received, recover, judge, verify, untilPaused } = await start({ 'retry-after': '30' });
   expect((await judge()).errors).toMatchObject(UNAVAILABLE);
+  await untilPaused();
   recover();
   expect((await judge()).errors).toMatchObject(UNAVAILABLE);
   expect(received()).toBe(1);
@@ -64,8 +74,9 @@ test('a 429 pauses its application, and no other account; a call that is not sen
 
 // Twice is one too many, and nobody may proceed because of it.
 test.each([['30'], [['30', '40']]])('a 429 with %j pauses the captcha id, and none proceeds', async (retryAfter) => {
-  const { received, recover, verify } = await start({ 'retry-after': retryAfter });
+  const { received, recover, verify, untilPaused } = await start({ 'retry-after': retryAfter });
   expect((await verify()).data.validateCaptcha).toMatchObject(CLIENT);
+  await untilPaused();
   recover();
   expect((await verify()).data.validateCaptcha).toMatchObject(CLIENT);
   expect(received()).toBe(1);
@@ -84,13 +95,22 @@ test('an answered probe ends the pause after a 429, although calls still get a 4
 });
 
 test('a 429 without Retry-After pauses the account for a second', async () => {
-  const { received, recover, judge } = await start({});
+  const { received, recover, judge, untilPaused } = await start({});
   const pausedAt = performance.now();
   expect((await judge()).errors).toMatchObject(UNAVAILABLE);
+  await untilPaused();
   recover();
   await expect.poll(async () => (await judge()).errors, { timeout: 10_000 }).toBeUndefined();
   expect(performance.now() - pausedAt).toBeGreaterThan(900);
   expect(received()).toBe(2);
+});
+
+test('a 429 pauses nobody if our probe is answered', async () => {
+  const { answerProbes, recover, judge } = await start({ 'retry-after': '60' });
+  answerProbes();
+  expect((await judge()).errors).toMatchObject(UNAVAILABLE);
+  recover();
+  for (let call = 0; call < 20; call += 1) expect((await judge()).errors).toBeUndefined();
 });
 
 test('calls that waited in the queue when the 429 came are not sent either', async () => {
@@ -98,9 +118,13 @@ test('calls that waited in the queue when the 429 came are not sent either', asy
     void setTimeout(() => response.writeHead(429, { 'retry-after': '30' }).end(), 50);
   const upstream = await untilEnd(startUpstream(limit, limit));
   const app = await untilEnd(startInLiveMode(upstream.url, { ...UNCHECKED, upstreamMaxInFlight: 3 }));
-  const { errors } = await ask(app.graphqlUrl, queryForTokens(times(6, String)));
-  expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
-  expect([upstream.received.length, app.logged().includes('The service is down')]).toEqual([3, false]);
+  const { errors } = await ask(app.graphqlUrl, queryForTokens(times(30, String)));
+  const codes = new Set(errors?.map(({ extensions }) => extensions.code));
+  // Only as many calls wait as are under way.
+  expect(codes).toEqual(new Set(['UPSTREAM_UNAVAILABLE', 'OVERLOADED']));
+  // Until the probe has its answer as well, which takes 50 ms, further calls are sent.
+  expect(upstream.received.length).toBeLessThan(15);
+  expect(app.logged().includes('The service is down')).toBe(false);
 });
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);

@@ -80,13 +80,15 @@ describe('a probe waits for its whole deadline', () => {
     expect(performance.now() - begun).toBeGreaterThan(490);
   });
 
-  test('a probe at its deadline shows nothing if the event loop lagged; the deadline begins after the look-up', async () => {
+  test('a probe at its deadline shows nothing if it was sent late, and no later lag excuses the service; the deadline begins after the look-up', async () => {
     const upstream = await startServer(hang);
-    let lagMs = 0;
-    const lagging = probe(upstream.url, { timeoutMs: 500, totalLagMs: () => lagMs });
-    await sleep(10);
-    lagMs = 251;
-    expect(await lagging).toEqual({ evidence: 'local_failure', reason: 'this process was late' });
+    // The first reading is at its begin, the second one when it was sent.
+    const lagging = (...readings: readonly number[]) => {
+      const left = [...readings];
+      return probe(upstream.url, { timeoutMs: 500, totalLagMs: () => (left.length > 1 ? left.shift() : left[0]) ?? 0 });
+    };
+    expect(await lagging(0, 251)).toMatchObject({ evidence: 'local_failure', reason: expect.stringContaining('late') });
+    expect(await lagging(0, 249, 40_000)).toMatchObject({ evidence: 'failed' });
     const slow = await startServer((exchange) => void setTimeout(answer(200, '{}'), 400, exchange));
     const url = `http://upstream.example:${slow.port}`;
     expect(await probe(url, { timeoutMs: 800, dns: resolverOf(600, LOOPBACK) })).toMatchObject({ evidence: 'well' });
@@ -95,13 +97,12 @@ describe('a probe waits for its whole deadline', () => {
 
 test.each([
   ['failed', [302, 500, 502, 503]],
-  ['inconclusive', [400, 405, 413]],
-  ['refused', [401, 403, 404]],
+  // A 200 may be anything, and a bot can provoke a firewall's 403.
+  ['inconclusive', [200, 400, 403, 405, 413]],
+  ['elsewhere', [401, 404]],
   ['limited', [429]],
 ])('an undocumented answer is %s with each status of %j', (evidence, statuses) => {
-  for (const status of statuses)
-    expect(evidenceOfStatus(status)).toEqual({ evidence, reason: `HTTP status ${status}` });
-  expect(evidenceOfStatus(200)).toEqual({ evidence: 'failed', reason: 'an undocumented body' });
+  for (const status of statuses) expect(evidenceOfStatus(status)).toBe(evidence);
 });
 
 describe('a probe without an answer', () => {
@@ -113,7 +114,9 @@ describe('a probe without an answer', () => {
     ['failed', 'half of an answer with status 503', bytes(`${head(503, { 'content-length': '9' })}<`)],
     ['failed', 'half of a redirect', bytes(`${head(302, { 'content-length': '9' })}<`)],
     ['failed', 'half of the headers and silence', bytes('HTTP/1.1 200 OK\r\ncontent-')],
-    ['failed', 'half of an answer and silence', bytes(`${head(200, { 'content-length': '9' })}{`)],
+    ['failed', 'the head of an answer and silence', bytes(head(200, { 'content-length': '9' }))],
+    ['inconclusive', 'the head of an answer and its end', thenClose(bytes(head(200, { 'content-length': '9' })))],
+    ['inconclusive', 'half of an answer and silence', bytes(`${head(200, { 'content-length': '9' })}{`)],
     ['inconclusive', 'half of an answer and its end', thenClose(bytes(`${head(200, { 'content-length': '9' })}{`))],
     ['inconclusive', 'something else than HTTP', bytes('nonsense\r\n\r\n')],
   ])('a probe without an answer is %s after %s', async (evidence, _what, behave) => {

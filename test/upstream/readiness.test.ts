@@ -3,13 +3,11 @@ import { pino } from 'pino';
 import { afterAll, describe, test } from 'vitest';
 import { createServiceHealth, type HealthOptions } from '../../src/upstream/health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
-import { down, probeOf, serviceOptions, well } from './support.ts';
+import { down, probeOf, refusing, serviceOptions, well } from './support.ts';
 
 /** Which accounts let the process become ready, and when. The tests run side by side, because they mostly wait. */
 
 type Check = HealthOptions['upstreamCheck'];
-
-const refusing = answer(403, '');
 
 const closers: (() => unknown)[] = [];
 afterAll(() => Promise.all(closers.map((close) => close())));
@@ -75,7 +73,7 @@ test.concurrent.for<[Check, string]>([
     expect(service.isReady).toBe(false);
     expect(changes).toContainEqual([name, 'refused', true]);
     behaviours[name] = well;
-    service.accounts.get(name)?.startProbes();
+    service.requestProbe(name);
     await ready;
     expect([stateOf(name), service.isReady]).toEqual(['well', true]);
   },
@@ -122,7 +120,7 @@ test.concurrent('readiness stays once it is reached, whatever happens to the acc
   const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 5_000);
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
-  for (const health of service.accounts.values()) health.startProbes();
+  for (const name of service.accounts.keys()) service.requestProbe(name);
   await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['outage', 'refused']);
   expect(service.isReady).toBe(true);
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);

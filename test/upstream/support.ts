@@ -5,7 +5,7 @@ import { createDnsCache } from '../../src/runtime/dns.ts';
 import { type CallingOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { createServiceHealth } from '../../src/upstream/health.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
-import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/probe.ts';
+import { evidenceOfStatus, type Probe, type ProbeResult } from '../../src/upstream/probe.ts';
 import { createQuota } from '../../src/upstream/quota.ts';
 import { countersOfProcess } from '../../src/upstream/quota-store.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
@@ -81,8 +81,10 @@ export function probeOf(origin: string, id = 'a'): Probe {
   return { id, region: 'GLB', origin, path: '/probe', headers: {}, body: () => 'probe', classify: classify200 };
 }
 
-function classify200({ status }: UpstreamResponse) {
-  return status === 200 ? HEALTHY_PROBE : evidenceOfStatus(status);
+function classify200({ status, json }: UpstreamResponse): ProbeResult {
+  if (status === 200) return { evidence: 'well', reason: '' };
+  // A 401 is documented by an envelope.
+  return { evidence: status === 401 && json ? 'refused' : evidenceOfStatus(status), reason: `HTTP status ${status}` };
 }
 
 /** What both services answer to a good request. */
@@ -94,6 +96,8 @@ export const startGood = () => untilEnd(startUpstream(answerWell));
 
 export const well = answer(200, '{}');
 export const down = answer(503, '');
+/** Refuses the account as documented. */
+export const refusing = answer(401, '{}');
 
 interface Options {
   readonly timeoutMs?: number;
@@ -121,10 +125,9 @@ export function accountStarter() {
     const log = pino({ level: 'debug' }, { write });
     const options = { ...serviceOptions(), eventLoop: { totalLagMs }, log, ...more };
     const service = createServiceHealth([{ ...probe, body }], options);
-    const health = service.accounts.get('a');
-    if (!health) throw new Error('expected the account, but got none');
     closers.push(upstream.stop, service.close);
-    return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
+    const statusOf = () => service.accounts.get('a')?.status;
+    return { upstream, sentAt, changes, health: service, statusOf, stateIs: () => statusOf()?.state };
   }
 
   return { startAccount, stop: () => Promise.all(closers.map((close) => close())) };
