@@ -8,8 +8,10 @@ import type { UpstreamMetrics, Window } from './metrics.ts';
 const [MAX_WAIT_MS, MIN_WAIT_MS] = [50, 5];
 /** After a count that failed, this process counts alone for this many ms, so that a silent store does not delay every call. */
 const RETRY_AFTER_MS = 1_000;
-/** How long the start waits for a connection, and a connection for the answer to its login, in ms. */
+/** How long the start and each attempt wait for a connection, in ms. */
 const CONNECT_TIMEOUT_MS = 1_000;
+/** How long a connection may owe an answer, also to its login, without a byte, in ms: a node that has died sends no FIN. */
+const MAX_SILENCE_MS = 3_000;
 
 /** Counts calls by key. Neither method rejects. */
 interface Counter {
@@ -38,7 +40,8 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
   /** Why the last command or connection failed; undefined if there was no answer. */
   let cause: string | undefined;
   let isAway = false;
-  let isLogged = false;
+  /** Why, as logged. */
+  const causes = new Set<string>();
   let aloneUntil = 0;
   const isAlone = () => performance.now() < aloneUntil;
 
@@ -49,15 +52,19 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     if (!isAway) cause = undefined;
     // A connection that was only closed is back soon, or has an error.
     const internal = cause ?? (redis.status === 'ready' ? `no answer within ${MAX_WAIT_MS} ms` : undefined);
-    if (isAway && !isLogged && internal) log.warn({ internal }, 'quota store unavailable; counting per process');
-    if (!isAway && isLogged) log.info('the quota store counts again');
-    isLogged = isAway && (isLogged || internal !== undefined);
+    if (isAway && internal !== undefined && !causes.has(internal)) {
+      causes.add(internal);
+      log.warn({ internal }, 'quota store unavailable; counting per process');
+    } else if (!isAway && causes.size > 0) {
+      causes.clear();
+      log.info('the quota store counts again');
+    }
   }
 
   const redis = new Redis(url, {
     ...(protocol === 'rediss:' && { tls: tlsOptionsFor(hostname) }),
     connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: MAX_SILENCE_MS,
     // A count that waits for a connection, or is sent again after a disconnect, comes too late for its call.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -114,5 +121,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
  */
 function causeOf(error: Error): string {
   if (error.name === 'ReplyError') return /^(?:ERR .*: -)?([A-Z]+)/.exec(error.message)?.[1] ?? error.name;
+  if (error.message.startsWith('Socket timeout'))
+    return `no answer for ${MAX_SILENCE_MS / 1_000} s; opening a new connection`;
   return 'code' in error ? String(error.code) : error.name;
 }

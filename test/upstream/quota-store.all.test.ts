@@ -32,16 +32,20 @@ async function startStore(settings: Readonly<Record<string, string>> = {}) {
   return { ...redis, client, command, relay: await startRelay(Number(new URL(redis.url).port)) };
 }
 
-/** An address that leads to a port, which can change, and that can delay answers. */
+/**
+ * An address that leads to a port, which can change, and that can delay answers. Connections of an earlier epoch
+ * stay open, but no answer comes through, as if a network or a node had died.
+ */
 async function startRelay(port: number) {
-  const relay = { target: port, delayMs: 0 };
+  const relay = { target: port, delayMs: 0, epoch: 0 };
   const server = createServer((client) => {
+    const { epoch } = relay;
     const own = connect(relay.target, '127.0.0.1');
     client.on('data', (data) => own.write(data));
     let sent = Promise.resolve();
     own.on('data', (data) => {
       if (relay.delayMs > 0) sent = sent.then(() => sleep(relay.delayMs));
-      sent = sent.then(() => void client.write(data));
+      if (epoch === relay.epoch) sent = sent.then(() => void client.write(data));
     });
     for (const socket of [client, own]) socket.on('error', () => {});
     client.once('close', () => own.destroy());
@@ -225,6 +229,22 @@ describe('a store that goes away', { retry: 3 }, () => {
       }
     },
   );
+
+  test('a store that dies without a FIN: a new connection leads to the next one, and no call is counted twice', async () => {
+    const { url, client, relay } = await startStore();
+    const toRelay = url.replace(new URL(url).port, `${relay.port}`);
+    const [app] = (await startReplicas(toRelay, { fingerprintQuota: { perDay: 100 } })).apps;
+    await judge(app, 5);
+    relay.epoch += 1;
+    const elapsed = startStopwatch();
+    await judge(app, 1);
+    await expect.poll(app.logged, { timeout: 5_000 }).toContain('"no answer for 3 s; opening a new connection"');
+    await expect.poll(() => judge(app, 1).then(() => isStoreAway(app)), { timeout: 5_000 }).toBe(0);
+    expect(elapsed()).toBeLessThan(5_000);
+    // The last one was counted by the next connection.
+    expect(await client.get(KEY)).toBe('7');
+    expect([countOf(app, AWAY), countOf(app, 'no answer within 50 ms'), countOf(app, BACK)]).toEqual([2, 1, 1]);
+  });
 
   test('a store without the database of its address: nothing is counted in another one', async () => {
     const { url, client } = await startStore();
