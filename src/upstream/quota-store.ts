@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { tlsOptionsFor } from '../runtime/http.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 
@@ -13,52 +13,52 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** How long a connection may owe an answer, also to its login, without a byte, in ms: a node that has died sends no FIN. */
 const MAX_SILENCE_MS = 3_000;
 
-/** Counts calls by key. Neither method rejects. */
-interface Counter {
-  /** Adds a call that has already waited this long for other counts, in ms. */
-  penalty(key: string, waitedMs: number): Promise<RateLimiterRes>;
-  reward(key: string): Promise<unknown>;
-}
-
+export type Count = Awaited<ReturnType<typeof countBy>>;
+/** Counts a call by a key, after it has waited this long for other counts, in ms. Never rejects. */
+type Counter = (key: string, waitedMs: number) => Promise<Count>;
 export type Counters = Readonly<Record<Window, Counter>>;
 
 const SECOND = { keyPrefix: '', points: 1, duration: 1 };
 const DAY = { ...SECOND, duration: 86_400 };
 
-export function countersOfProcess(): Counters {
-  const counterFor = (options: typeof SECOND): Counter => {
-    const limiter = new RateLimiterMemory(options);
-    return { penalty: (key) => limiter.penalty(key), reward: (key) => limiter.reward(key) };
-  };
-  return { second: counterFor(SECOND), day: counterFor(DAY) };
+/** `calls` are those in the window, with this one. `takeBack` never rejects: what cannot be taken back stays counted. */
+async function countBy(limiter: RateLimiterMemory | RateLimiterRedis, key: string) {
+  const { consumedPoints: calls, msBeforeNext } = await limiter.penalty(key);
+  return { calls, msBeforeNext, takeBack: () => limiter.reward(key).catch(() => undefined) };
 }
 
-/** Connects to the Valkey or Redis in which all replicas count. Never rejects: without an answer, this process counts alone. */
+export function countersOfProcess(): Counters {
+  const [second, day] = [new RateLimiterMemory(SECOND), new RateLimiterMemory(DAY)];
+  return { second: (key) => countBy(second, key), day: (key) => countBy(day, key) };
+}
+
+/** Connects to the Valkey or Redis in which all replicas count. Never rejects: what it does not count, this process counts alone. */
 export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
   const { Redis } = await import('ioredis');
   const { protocol, hostname } = new URL(url);
-  /** Why the last command or connection failed; undefined if there was no answer. */
-  let cause: string | undefined;
-  let isAway = false;
+  /** Until when this process counts a key alone, or with `undefined` all; kept until the store counts it again. */
+  const aloneUntil = new Map<string | undefined, number>();
   /** Why, as logged. */
   const causes = new Set<string>();
-  let aloneUntil = 0;
-  const isAlone = () => performance.now() < aloneUntil;
+  const isAlone = (key?: string) => [undefined, key].some((scope) => performance.now() < (aloneUntil.get(scope) ?? 0));
 
-  function record(isNowAway: boolean): void {
-    if (isNowAway && !isAlone()) aloneUntil = performance.now() + RETRY_AFTER_MS;
-    if (isNowAway !== isAway) metrics.recordQuotaStore(isNowAway);
-    isAway = isNowAway;
-    if (!isAway) cause = undefined;
-    // A connection that was only closed is back soon, or has an error.
-    const internal = cause ?? (redis.status === 'ready' ? `no answer within ${MAX_WAIT_MS} ms` : undefined);
-    if (isAway && internal !== undefined && !causes.has(internal)) {
-      causes.add(internal);
-      log.warn({ internal }, 'quota store unavailable; counting per process');
-    } else if (!isAway && causes.size > 0) {
-      causes.clear();
-      log.info('the quota store counts again');
-    }
+  /** Without a key, it concerns all. Without a cause, a connection was only closed: it is back soon, or has an error. */
+  function recordFailure(cause: string | undefined, key?: string): void {
+    if (!isAlone(key)) aloneUntil.set(key, performance.now() + RETRY_AFTER_MS);
+    metrics.recordQuotaStore(true);
+    if (cause === undefined || causes.has(cause)) return;
+    causes.add(cause);
+    log.warn({ internal: cause }, 'quota store unavailable; counting per process');
+  }
+
+  function recordCount(key: string): void {
+    aloneUntil.delete(undefined);
+    // What has ended for one key may have concerned all.
+    if (aloneUntil.has(key)) aloneUntil.clear();
+    if (aloneUntil.size > 0) return;
+    metrics.recordQuotaStore(false);
+    if (causes.size > 0) log.info('the quota store counts again');
+    causes.clear();
   }
 
   const redis = new Redis(url, {
@@ -70,10 +70,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     maxRetriesPerRequest: 0,
     retryStrategy: () => RETRY_AFTER_MS / 2,
     // After a failover the same name leads to another server.
-    reconnectOnError: (error) => {
-      if (!error.message.startsWith('NOSCRIPT')) cause = causeOf(error);
-      return error.message.includes('READONLY');
-    },
+    reconnectOnError: ({ message }) => message.includes('READONLY'),
     // Needs a right to INFO, and shows less than a count.
     enableReadyCheck: false,
     // Every Valkey and Redis speaks RESP2.
@@ -81,8 +78,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     disableClientInfo: true,
   });
   redis.on('error', (error) => {
-    cause = causeOf(error);
-    record(true);
+    recordFailure(causeOf(error) ?? error.name);
     // Without the database of its address, ioredis would go on in another one.
     if (error.name === 'ReplyError') redis.disconnect(true);
   });
@@ -90,38 +86,47 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
   const counterFor = (options: typeof SECOND): Counter => {
     const alone = new RateLimiterMemory(options);
     const store = new RateLimiterRedis({ ...options, storeClient: redis, rejectIfRedisNotReady: true });
-    return {
-      penalty: async (key, waitedMs) => {
-        if (isAlone()) return alone.penalty(key);
-        const ms = Math.max(MAX_WAIT_MS - MIN_WAIT_MS - waitedMs, MIN_WAIT_MS);
-        let timer: NodeJS.Timeout | undefined;
-        const expired = new Promise<undefined>((resolve) => {
-          // An answer that waits in the socket is read first. `commandTimeout` would blame the store for a pause of this process.
-          timer = setTimeout(() => setImmediate(resolve, undefined), ms);
-        });
-        // `cause` has the reason of a failure.
-        const count = await Promise.race([store.penalty(key).catch(() => undefined), expired]);
-        clearTimeout(timer);
-        if (!count) record(true);
-        else if (!isAlone()) record(false);
-        return count ?? alone.penalty(key);
-      },
-      // A call that cannot be taken back stays counted.
-      reward: (key) => (isAlone() ? alone : store).reward(key).catch(() => undefined),
+    return async (key, waitedMs) => {
+      if (isAlone(key)) return countBy(alone, key);
+      const ms = Math.max(MAX_WAIT_MS - MIN_WAIT_MS - waitedMs, MIN_WAIT_MS);
+      let timer: NodeJS.Timeout | undefined;
+      const expired = new Promise<undefined>((resolve) => {
+        // An answer that waits in the socket is read first. `commandTimeout` would blame the store for a pause of this process.
+        timer = setTimeout(() => setImmediate(resolve, undefined), ms);
+      });
+      const answer = await Promise.race([countBy(store, key).catch((error: Error) => error), expired]);
+      clearTimeout(timer);
+      if (answer === undefined) recordFailure(`no answer within ${MAX_WAIT_MS} ms`);
+      else if (!isCount(answer)) {
+        const cause = causeOf(answer);
+        // What has a cause was answered.
+        recordFailure(cause, cause && key);
+      } else {
+        if (!isAlone(key)) recordCount(key);
+        return answer;
+      }
+      return countBy(alone, key);
     };
   };
-  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).catch(() => record(true));
+  await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).catch(() => recordFailure(undefined));
 
   return { counters: { second: counterFor(SECOND), day: counterFor(DAY) }, close: () => redis.disconnect() };
 }
+
+/** A proxy or another script may answer anything. */
+const isCount = (answer: Count | Error): answer is Count =>
+  'calls' in answer && answer.calls >= 1 && [answer.calls, answer.msBeforeNext].every(Number.isSafeInteger);
 
 /**
  * The first word of a refusal, such as READONLY, or the code of a failed connection. Never a message, which can hold data.
  * Redis before version 7 wraps the word if a script is refused: `ERR Error running script …: -READONLY …`.
  */
-function causeOf(error: Error): string {
-  if (error.name === 'ReplyError') return /^(?:ERR .*: -)?([A-Z]+)/.exec(error.message)?.[1] ?? error.name;
-  if (error.message.startsWith('Socket timeout'))
+function causeOf(answer: Count | Error): string | undefined {
+  // The library throws a TypeError at what is no list.
+  if (!(answer instanceof Error) || answer instanceof TypeError) return 'an answer that is no count';
+  const { name, message } = answer;
+  if (name === 'ReplyError') return /^(?:ERR .*: -)?([A-Z]+)/.exec(message)?.[1] ?? name;
+  if (message.startsWith('Socket timeout'))
     return `no answer for ${MAX_SILENCE_MS / 1_000} s; opening a new connection`;
-  return 'code' in error ? String(error.code) : error.name;
+  return 'code' in answer ? String(answer.code) : undefined;
 }

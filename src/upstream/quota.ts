@@ -1,7 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 import { callersIn, type Holder, sharesOf } from '../runtime/shares.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
-import type { Counters } from './quota-store.ts';
+import type { Count, Counters } from './quota-store.ts';
 import type { QuotaLimits } from './settings.ts';
 
 /** The callers that share a quota. A service may also have a quota of its own. */
@@ -70,16 +70,16 @@ export function createQuota(
     /** Counts a call that is about to be sent. @throws QUOTA_EXCEEDED beyond a limit */
     take: async (account: string, caller: Holder) => {
       const startedAt = performance.now();
-      const keysOfDay: string[] = [];
+      const ofDay: Count[] = [];
       for (const limit of limitsOf(caller)) {
         const { window, calls, callerKey } = limit;
         const key = keyOf(account, limit);
-        const { consumedPoints, msBeforeNext } = await counters[window].penalty(key, performance.now() - startedAt);
-        counts.set(key, { calls: consumedPoints, endsAt: performance.now() + msBeforeNext });
-        if (window === 'day') keysOfDay.push(key);
-        if (consumedPoints <= calls) continue;
+        const count = await counters[window](key, performance.now() - startedAt);
+        counts.set(key, { calls: count.calls, endsAt: performance.now() + count.msBeforeNext });
+        if (window === 'day') ofDay.push(count);
+        if (count.calls <= calls) continue;
         // A refused call uses up no quota of a day: neither one that is raised later, nor that of the calling service.
-        for (const counted of keysOfDay) void counters.day.reward(counted);
+        for (const counted of ofDay) void counted.takeBack();
         metrics.recordQuotaExceeded(service, window);
         const internal = `quota of ${calls} calls a ${window}${callerKey.replace(/:/g, ' ')} is used up for account ${account}`;
         // Retries within the same day would all fail.

@@ -33,11 +33,11 @@ async function startStore(settings: Readonly<Record<string, string>> = {}) {
 }
 
 /**
- * An address that leads to a port, which can change, and that can delay answers. Connections of an earlier epoch
+ * An address that leads to a port, which can change, and that can delay or distort answers. Connections of an earlier epoch
  * stay open, but no answer comes through, as if a network or a node had died.
  */
 async function startRelay(port: number) {
-  const relay = { target: port, delayMs: 0, epoch: 0 };
+  const relay = { target: port, delayMs: 0, distort: (answers: string) => answers, epoch: 0 };
   const server = createServer((client) => {
     const { epoch } = relay;
     const own = connect(relay.target, '127.0.0.1');
@@ -45,7 +45,7 @@ async function startRelay(port: number) {
     let sent = Promise.resolve();
     own.on('data', (data) => {
       if (relay.delayMs > 0) sent = sent.then(() => sleep(relay.delayMs));
-      if (epoch === relay.epoch) sent = sent.then(() => void client.write(data));
+      if (epoch === relay.epoch) sent = sent.then(() => void client.write(relay.distort(data.toString())));
     });
     for (const socket of [client, own]) socket.on('error', () => {});
     client.once('close', () => own.destroy());
@@ -134,6 +134,17 @@ const commands = (cause: string, begin: string, end: string): Fault => ({
   begin: ({ command }) => command(begin),
   end: ({ command }) => command(end),
 });
+/** A proxy or a script that is not ours answers this instead of a count and the ms of its window. */
+const senseless = (answer: string): Fault => ({
+  cause: 'an answer that is no count',
+  isBehindRelay: true,
+  begin: ({ relay }) => {
+    relay.distort = (answers) => answers.replace(/\*2\r\n:\d+\r\n:\d+\r\n/g, answer);
+  },
+  end: ({ relay }) => {
+    relay.distort = (answers) => answers;
+  },
+});
 const slot = (client: Redis) => client.call('CLUSTER', 'KEYSLOT', KEY);
 
 const FAULTS: Readonly<Record<string, Fault>> = {
@@ -178,6 +189,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       relay.delayMs = 0;
     },
   },
+  'answers less than the call itself': senseless('*2\r\n:0\r\n:1000\r\n'),
+  'answers a word': senseless('*2\r\n$5\r\nseven\r\n:1000\r\n'),
+  'answers more than any number of calls': senseless('*2\r\n:9223372036854775807\r\n:1000\r\n'),
+  'answers no list': senseless(':1\r\n'),
 };
 
 const LIMIT = 20;
@@ -244,6 +259,35 @@ describe('a store that goes away', { retry: 3 }, () => {
     // The last one was counted by the next connection.
     expect(await client.get(KEY)).toBe('7');
     expect([countOf(app, AWAY), countOf(app, 'no answer within 50 ms'), countOf(app, BACK)]).toEqual([2, 1, 1]);
+  });
+
+  test('a store that refuses a key: the calls of this key are counted alone, and all others together', async () => {
+    const { url, client } = await startStore();
+    const { apps } = await startReplicas(url, { fingerprintQuota: { perDay: 5 }, captchaQuota: { perDay: 5 } });
+    await client.lpush(KEY, 'of another program');
+    let [judged, passed] = [0, 0];
+    for (const app of [...apps, ...apps, ...apps, ...apps]) {
+      judged += (await judge(app, 2))['ok'] ?? 0;
+      const { data } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: CAPTCHA_INPUT });
+      if (data.validateCaptcha) passed += 1;
+    }
+    expect([judged, passed]).toEqual([10, 5]);
+    for (const app of apps) {
+      expect(app.logged()).toContain(`"internal":"WRONGTYPE","msg":"${AWAY}"`);
+      expect([countOf(app, AWAY), countOf(app, BACK), await isStoreAway(app)]).toEqual([1, 0, 1]);
+    }
+  });
+
+  test('a store that refuses a key: a refused call is taken back where it was counted', async () => {
+    const { url, client } = await startStore();
+    const services = [{ name: 'orders', secret: 'the-secret-of-orders', scopes: [] }];
+    const overrides = { fingerprintQuota: { perDay: 4 }, routerSecrets: ['secret-of-the-router'], services };
+    const [app] = (await startReplicas(url, overrides)).apps;
+    await client.set(KEY, 4);
+    await client.lpush(KEY.replace('day:', 'day:service:orders:'), 'of another program');
+    const as = { authorization: 'Bearer the-secret-of-orders' };
+    for (const token of times(5, String)) await ask(app.graphqlUrl, queryForTokens([token]), {}, as);
+    expect(countOf(app, 'quota of 4 calls a day is used up')).toBe(5);
   });
 
   test('a store without the database of its address: nothing is counted in another one', async () => {
