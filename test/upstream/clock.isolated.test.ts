@@ -1,5 +1,7 @@
+import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createServiceHealth } from '../../src/upstream/health.ts';
+import type { Evidence } from '../../src/upstream/health-table.ts';
 import { type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
 import { accountStarter, down, inTurn, probeOf, refusing, serviceOptions, well } from './support.ts';
@@ -48,4 +50,36 @@ test('a service that does not answer keeps the process from becoming ready for 1
   expect([service.isReady, waits]).toEqual([false, [15_000]]);
   await ready;
   expect(service.accounts.get('a')?.status.hasWorked).toBe(false);
+});
+
+test('twenty calls in a row that are refused over a minute are shown as a refusal until one goes well, and decide nothing', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const upstream = await untilEnd(startHostile(well));
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line).msg) });
+  const service = createServiceHealth([probeOf(upstream.url)], { ...serviceOptions(), upstreamCheck: 'first', log });
+  onTestFinished(() => service.close());
+  await service.start();
+  const account = service.accounts.get('a');
+  const call = (evidence: Evidence) => service.admit('a').settle(evidence);
+  const told = () => lines.filter((line) => line.includes('refused every call')).length;
+  for (let round = 1; round <= 2; round += 1) {
+    for (let n = 1; n <= 20; n += 1) {
+      expect([account?.shownState, told()]).toEqual(['well', round - 1]);
+      call('refused');
+      // Neither a bot's challenge nor a failure is a good call.
+      call('answered');
+      call('inconclusive');
+      vi.advanceTimersByTime(3_200);
+    }
+    expect([account?.shownState, told()]).toEqual(['refused', round]);
+    expect([account?.status.state, service.isReady, service.admit('a').isTrial]).toEqual(['well', true, false]);
+    call('well');
+  }
+  // A few refusals in a long time are a bot's.
+  call('refused');
+  vi.advanceTimersByTime(600_000);
+  for (let n = 1; n <= 18; n += 1) call('refused');
+  expect(account?.shownState).toBe('well');
 });

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, describe, test } from 'vitest';
 import { createServiceHealth, type HealthOptions } from '../../src/upstream/health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
-import { down, probeOf, refusing, serviceOptions, well } from './support.ts';
+import { down, probeOf, refusing, serviceOptions, well, withdrawing } from './support.ts';
 
 /** Which accounts let the process become ready, and when. The tests run side by side, because they mostly wait. */
 
@@ -84,6 +84,8 @@ describe.concurrent('what may be an outage delays readiness for the time of grac
     ['fail', down],
     ['get no answer', hang],
     ['are inconclusive', answer(429, '')],
+    ['are refused by a firewall, which a bot can provoke', answer(403, '<html>')],
+    ['say that the service has paused the account', withdrawing],
   ])('readiness waits for the time of grace if probes %s', async ([, behave], { expect }) => {
     const { service } = await start('first', { a: behave }, 300);
     const begun = performance.now();

@@ -83,8 +83,8 @@ export function probeOf(origin: string, id = 'a'): Probe {
 
 function classify200({ status, json }: UpstreamResponse): ProbeResult {
   if (status === 200) return { evidence: 'well', reason: '' };
-  // A 401 is documented by an envelope.
-  return { evidence: status === 401 && json ? 'refused' : evidenceOfStatus(status), reason: `HTTP status ${status}` };
+  const documented = status === 401 ? 'refused' : status === 410 ? 'withdrawn' : undefined;
+  return { evidence: (json ? documented : undefined) ?? evidenceOfStatus(status), reason: `HTTP status ${status}` };
 }
 
 /** What both services answer to a good request. */
@@ -96,8 +96,8 @@ export const startGood = () => untilEnd(startUpstream(answerWell));
 
 export const well = answer(200, '{}');
 export const down = answer(503, '');
-/** Refuses the account as documented. */
-export const refusing = answer(401, '{}');
+/** Refuses the account as documented, and says that it was deleted or paused. */
+export const [refusing, withdrawing] = [answer(401, '{}'), answer(410, '{}')];
 
 interface Options {
   readonly timeoutMs?: number;
