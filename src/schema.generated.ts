@@ -74,8 +74,9 @@ export type CaptchaFailureDetails = {
 
 /**
  * The service gave no verdict. The configured policy decides `proceed`. By default it is true only in an outage that this subgraph
- * has confirmed with its own requests, because bots can make their own verification fail. A captcha id that the service has paused
- * or deleted counts as an outage, too. In an outage, about twice as many captchas may proceed per minute as usually pass.
+ * has confirmed with its own requests, because bots can make their own verification fail. The vendor's advice, to let each such
+ * request proceed, is the policy `always`. A captcha id that the service has paused or deleted counts as an outage, too. In an
+ * outage, about twice as many captchas may proceed per minute as usually pass.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
@@ -100,11 +101,11 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 export type CaptchaIndeterminateCause =
   /** The client: its values were used before, expired, unknown or malformed, or the service refused the request with an HTTP status from 400 to 499. Also a pass that contradicts itself. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings are missing, unknown, deleted or paused, or the id has never worked since this process started. The platform team has to act. By default `proceed` is true only in a confirmed outage of an id that worked before: otherwise anyone could name a dead id to skip the captcha. */
+  /** The captcha id or its settings are missing, unknown, deleted or paused, or the service has not worked since this process started. The platform team has to act. By default `proceed` is true only in a confirmed outage of an id that worked before: otherwise anyone could name a dead id to skip the captcha. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
-  /** No usable response: the service was unreachable or too slow, or another server answered in its place, for example with an error page. By default `proceed` is true only in a confirmed outage. */
+  /** No usable response: the service was unreachable or too slow, or another server answered in its place, for example with an error page. By default `proceed` is true only in a confirmed outage, and never after a part of a response with HTTP status 200. */
   | 'TRANSPORT';
 
 /** The service confirmed that this challenge was solved. `proceed` is true. */
