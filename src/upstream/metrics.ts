@@ -1,8 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Bulkhead } from './bulkhead.ts';
-import type { AccountHealth } from './health.ts';
-import { type Evidence, HEALTH_STATES } from './health-table.ts';
+import { type Evidence, HEALTH_STATES, type HealthState, type HealthStatus } from './health-table.ts';
 
 export type Window = 'second' | 'day';
 
@@ -53,7 +52,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
     /** `quotaStates` gives the account with the least left of each limit. */
     watchService: (
       service: string,
-      accounts: ReadonlyMap<string, Pick<AccountHealth, 'status' | 'shownState' | 'region'>>,
+      accounts: ReadonlyMap<string, { status: HealthStatus; shownState: HealthState; region: string | undefined }>,
       bulkheads: ReadonlyMap<string, Bulkhead>,
       quotaStates: () => readonly (readonly [Window, { limit: number; left: number }])[],
     ) => {
