@@ -21,7 +21,7 @@ import {
   type FingerprintData,
   invalidRequestEnvelope,
   METADATA_KEYS,
-  readSuccess,
+  successEnvelope,
   type WireFieldError,
 } from './contract.ts';
 import type { Drift } from './metrics.ts';
@@ -65,7 +65,7 @@ function meaningOf({ status, json, unreadable }: UpstreamResponse, ofApplication
   });
   const undocumented = (internal: string | undefined, evidence = evidenceOfStatus(status)) =>
     error('UPSTREAM_PROTOCOL_ERROR', evidence, { internal });
-  const success = status === 200 ? readSuccess(json) : undefined;
+  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) return { answer: success.data.data, evidence: 'well', outcome: 'ok' };
   const envelope = anyEnvelope.safeParse(json).data;
   // Section 4, rule 1.

@@ -73,9 +73,14 @@ type Row = Readonly<Partial<Record<HealthState, HealthState>>>;
 const always = (state: HealthState): Row => ({ unknown: state, well: state, refused: state, outage: state });
 
 /** The next state for each state, after evidence or after the same evidence twice in a row. A state that is not listed stays. */
-const NEXT = {
+const NEXT: Readonly<Record<Evidence | 'failed twice' | 'inconclusive twice', Row>> = {
   well: always('well'),
+  answered: always('well'),
   refused: always('refused'),
+  unknown_account: always('refused'),
+  withdrawn: always('refused'),
+  no_such_host: always('refused'),
+  elsewhere: always('refused'),
   failed: {},
   'failed twice': always('outage'),
   limited: { unknown: 'unknown', refused: 'refused', outage: 'unknown' },
@@ -84,13 +89,14 @@ const NEXT = {
   'inconclusive twice': { unknown: 'unknown', refused: 'refused', outage: 'unknown' },
   // A failure of our own neither confirms an outage nor ends one.
   local_failure: { unknown: 'unknown' },
-} as const satisfies Readonly<Record<string, Row>>;
+};
 
 /** The status after one more piece of evidence: pure, and without a clock. */
 export function statusAfter(before: HealthStatus, given: Evidence, reason = ''): HealthStatus {
   const evidence = before.hasWorked ? (ONCE_WORKED[given] ?? given) : given;
-  const pending = evidence === 'local_failure' ? before.pending : pendingOf(evidence);
-  const row: Row = NEXT[rowOf(evidence, before.pending)];
+  const isPending = evidence === 'failed' || evidence === 'inconclusive';
+  const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
+  const row = isPending && before.pending === evidence ? NEXT[`${evidence} twice`] : NEXT[evidence];
   const state = row[before.state];
   if (state === undefined) return { ...before, pending };
   return {
@@ -103,22 +109,4 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
     outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
     pending,
   };
-}
-
-const pendingOf = (evidence: Evidence) => (evidence === 'failed' || evidence === 'inconclusive' ? evidence : undefined);
-
-function rowOf(evidence: Evidence, pending: HealthStatus['pending']): keyof typeof NEXT {
-  switch (evidence) {
-    case 'failed':
-    case 'inconclusive':
-      return pending === evidence ? `${evidence} twice` : evidence;
-    case 'well':
-    case 'limited':
-    case 'local_failure':
-      return evidence;
-    case 'answered':
-      return 'well';
-    default:
-      return 'refused';
-  }
 }
