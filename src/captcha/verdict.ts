@@ -50,8 +50,7 @@ interface Row {
   readonly proceeding: Proceeding;
 }
 
-const STATUS_CLASSES = ['200', '4xx', '5xx', 'other'] as const;
-type StatusClass = (typeof STATUS_CLASSES)[number];
+type StatusClass = '200' | '4xx' | '5xx' | 'other';
 
 const row = (
   verdict: Row['verdict'],
@@ -59,12 +58,19 @@ const row = (
   outcome?: DocumentedOutcome,
   proceeding = BY_POLICY,
 ): Row => ({ verdict, ...(evidence && { evidence }), ...(outcome && { outcome }), proceeding });
-const anyStatus = (one: Row) => ({ '200': one, '4xx': one, '5xx': one, other: one });
 
-const PROVOKED_PASS = row('CLIENT', 'answered');
+/** The cells of a row. What is not given is as with a 200. */
+const cells = (with200: Row, with4xx = with200, with5xx = with200, other = with200) => ({
+  '200': with200,
+  '4xx': with4xx,
+  '5xx': with5xx,
+  other,
+});
+
+const ODD_PASS = row('CLIENT', 'answered');
 const FLAWED = row('CLIENT', 'inconclusive');
-const FAILED = row('SERVICE', 'failed', 'exception', IN_OUTAGE);
 const DOWN = row('TRANSPORT', undefined, undefined, IN_OUTAGE);
+const JUDGED_5XX = row('TRANSPORT', 'inconclusive', undefined, IN_OUTAGE);
 
 /**
  * The meaning of each kind of response with each class of HTTP status. No other place interprets a response.
@@ -74,53 +80,32 @@ const DOWN = row('TRANSPORT', undefined, undefined, IN_OUTAGE);
  * the status of an exception (7.3), so a code has the same cause beside a 200 and a 5xx.
  */
 export const TABLE: Readonly<Record<ResponseKind, Readonly<Record<StatusClass, Row>>>> = {
-  pass: {
-    '200': row('CaptchaPassed', 'well', 'ok'),
-    '4xx': PROVOKED_PASS,
-    '5xx': row('TRANSPORT', 'inconclusive', undefined, IN_OUTAGE),
-    other: PROVOKED_PASS,
-  },
-  'other lot number': anyStatus(row('CaptchaFailed', 'inconclusive')),
+  pass: cells(row('CaptchaPassed', 'well', 'ok'), ODD_PASS, JUDGED_5XX, ODD_PASS),
+  'other lot number': cells(row('CaptchaFailed', 'inconclusive')),
   // A bot can provoke a pass that contradicts itself.
-  'flawed pass': {
-    '200': FLAWED,
-    '4xx': FLAWED,
-    '5xx': row('TRANSPORT', 'inconclusive', undefined, IN_OUTAGE),
-    other: FLAWED,
-  },
-  rejection: anyStatus(row('CaptchaFailed', 'well', 'rejected')),
-  'illegal signature': anyStatus(row('CaptchaFailed', 'refused', 'rejected')),
+  'flawed pass': cells(FLAWED, FLAWED, JUDGED_5XX),
+  rejection: cells(row('CaptchaFailed', 'well', 'rejected')),
+  'illegal signature': cells(row('CaptchaFailed', 'refused', 'rejected')),
   // It is no outage: it comes from the service, or from a firewall that imitates it.
-  'undocumented rejection': anyStatus(row('CaptchaFailed', 'inconclusive')),
-  'unknown captcha id': anyStatus(row('CONFIGURATION', 'unknown_account', 'rejected', IN_OUTAGE)),
-  'withdrawn captcha id': anyStatus(row('CONFIGURATION', 'withdrawn', 'rejected', IN_OUTAGE)),
-  'exception of the captcha id': anyStatus(row('CONFIGURATION', 'refused', 'rejected')),
+  'undocumented rejection': cells(row('CaptchaFailed', 'inconclusive')),
+  'unknown captcha id': cells(row('CONFIGURATION', 'unknown_account', 'rejected', IN_OUTAGE)),
+  'withdrawn captcha id': cells(row('CONFIGURATION', 'withdrawn', 'rejected', IN_OUTAGE)),
+  'exception of the captcha id': cells(row('CONFIGURATION', 'refused', 'rejected')),
   // A bot can choose the risk type with its challenge.
-  'exception of the risk type': anyStatus(row('CONFIGURATION', 'answered', 'rejected')),
-  'exception of the client': anyStatus(row('CLIENT', 'answered', 'rejected')),
-  'exception of the service': {
-    '200': FAILED,
-    '4xx': row('CLIENT', 'failed', 'exception'),
-    '5xx': FAILED,
-    other: FAILED,
-  },
-  'nothing documented': {
-    '200': row('TRANSPORT', undefined, undefined, NEVER),
-    '4xx': row('CLIENT'),
-    '5xx': DOWN,
-    other: DOWN,
-  },
+  'exception of the risk type': cells(row('CONFIGURATION', 'answered', 'rejected')),
+  'exception of the client': cells(row('CLIENT', 'answered', 'rejected')),
+  'exception of the service': cells(
+    row('SERVICE', 'failed', 'exception', IN_OUTAGE),
+    row('CLIENT', 'failed', 'exception'),
+  ),
+  'nothing documented': cells(row('TRANSPORT', undefined, undefined, NEVER), row('CLIENT'), DOWN, DOWN),
 };
 
 /** The verdict of a response, the evidence with its reason for the log, and the outcome of the call for the metrics. */
 export function interpret(response: CaptchaResponse, status: number, lotNumber = '') {
   const { verdict, evidence = evidenceOfStatus(status), outcome, proceeding } = TABLE[response.kind][classOf(status)];
-  return {
-    result: resultOf(response, verdict, proceeding, lotNumber),
-    evidence,
-    reason: reasonOf(response, status),
-    outcome,
-  };
+  const result = resultOf(response, verdict, proceeding, lotNumber);
+  return { result, evidence, reason: reasonOf(response, status), outcome };
 }
 
 function classOf(status: number): StatusClass {
