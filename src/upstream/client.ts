@@ -112,8 +112,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     try {
       if (wasQueued) await bulkhead.wait(operation.caller.name, deadline.signal);
       try {
-        // The health may have changed while the call waited.
-        if (wasQueued && !permit.isTrial) this.health.admit(id, false);
+        if (wasQueued) permit.confirm();
         await quota.take(id, operation.caller);
         deadline.signal.throwIfAborted();
         sent = pool.post(account, body, deadline.signal, operation);

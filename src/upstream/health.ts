@@ -24,6 +24,8 @@ export interface HealthOptions extends ProbeOptions, UpstreamSettings {
 export interface Permit {
   /** Is it the trial of this second in an outage or a pause? Other calls depend on a trial, so its client cannot cancel it. */
   readonly isTrial: boolean;
+  /** Throws what `admit` throws if an outage or a pause has begun while the call waited. */
+  confirm(): void;
   settle(evidence: Evidence): void;
   fail(error: unknown): void;
 }
@@ -206,7 +208,8 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
         if (!account.countRefusal(evidence !== 'well')) return;
         log.error({ service, region: account.region, account: id, health: account.shownState }, CALLS_REFUSED);
       };
-      return { isTrial, settle, fail: (error) => settle(evidenceOfError(error)) };
+      const confirm = () => void (isTrial || account?.admit(false));
+      return { isTrial, confirm, settle, fail: (error) => settle(evidenceOfError(error)) };
     },
     /** Probes an account, such as one whose call is late, until it responds. */
     requestProbe: (id: string): void => schedule.start(id),
