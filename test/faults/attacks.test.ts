@@ -2,6 +2,7 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { answer, answersProbes, type Behaviour, hang, type RawRequest, reset } from '../support/hostile.ts';
 import { json } from '../support/requests.ts';
+import { UNLESS_LATE } from '../support/steady.ts';
 import { times } from '../support/times.ts';
 import { untilEnd } from '../support/until-end.ts';
 import {
@@ -37,7 +38,7 @@ const SOON_MS = 2 * 2_000;
 const start = (context: TestContext, deadlineMs = 3_000, overrides: Partial<Config> = {}) =>
   startBoth(context, serves, deadlineMs, { ...ATTESTING, ...overrides });
 
-describe.concurrent('an outage that is bought', () => {
+describe.concurrent('an outage that is bought', UNLESS_LATE, () => {
   test.for<[string, Behaviour]>([
     ['a 503', unavailable],
     ['silence', hang],
@@ -75,7 +76,7 @@ describe.concurrent('an outage that is bought', () => {
   });
 });
 
-describe.concurrent('an outage of one captcha id', () => {
+describe.concurrent('an outage of one captcha id', UNLESS_LATE, () => {
   /** Two captcha ids, each at a service of its own. */
   async function startTwo(
     context: TestContext,
@@ -132,7 +133,7 @@ describe.concurrent('an outage of one captcha id', () => {
   });
 });
 
-describe.concurrent('an outage that only we see', () => {
+describe.concurrent('an outage that only we see', UNLESS_LATE, () => {
   test('an outage is not confirmed because a firewall refuses for good what probes send, though a bot sends the same', async (context) => {
     const { upstream, app } = await start(context);
     const seen: string[] = [];
@@ -215,7 +216,7 @@ describe.concurrent('an outage that only we see', () => {
   });
 });
 
-describe.concurrent('in a real outage', () => {
+describe.concurrent('in a real outage', UNLESS_LATE, () => {
   test('a 429 for the real calls stops nobody', async (context) => {
     const { upstream, app } = await start(context);
     upstream.fail(unavailable);

@@ -5,6 +5,7 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { partsOf } from '../support/attestations.ts';
 import { answer, answersProbes, type Behaviour, hang, reset, thenClose } from '../support/hostile.ts';
+import { UNLESS_LATE } from '../support/steady.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { times } from '../support/times.ts';
 import { untilEnd } from '../support/until-end.ts';
@@ -51,7 +52,7 @@ function outagesOf(app: TestApp): string[] {
   return [...found].map(([, service, region]) => `${service} ${region}`);
 }
 
-describe.concurrent('a whole outage', () => {
+describe.concurrent('a whole outage', UNLESS_LATE, () => {
   test.for<readonly [string, Behaviour, number, number]>([
     ['a 503', unavailable, LONG, 2],
     ['a reset', reset, LONG, 1],
