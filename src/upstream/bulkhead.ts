@@ -1,6 +1,9 @@
 import { DeviceTrustError } from '../errors.ts';
 
-type Waiting = PromiseWithResolvers<void>;
+interface Waiting extends PromiseWithResolvers<void> {
+  /** Identifies the operation that makes the call. */
+  readonly operation: object;
+}
 
 /** Limits concurrent calls. The calls that wait are served round-robin by caller. */
 export class Bulkhead {
@@ -37,9 +40,9 @@ export class Bulkhead {
   }
 
   /** Waits until the call may run, or `signal` removes it; see `release`. @throws OVERLOADED if the queue is full */
-  async wait(caller: string, signal: AbortSignal): Promise<void> {
-    if (this.queued >= this.#maxQueue) this.#makeRoomFor(caller);
-    const waiting: Waiting = Promise.withResolvers();
+  async wait(caller: string, operation: object, signal: AbortSignal): Promise<void> {
+    if (this.queued >= this.#maxQueue) this.#makeRoomFor(caller, operation);
+    const waiting: Waiting = { ...Promise.withResolvers<void>(), operation };
     this.#queues.set(caller, (this.#queues.get(caller) ?? new Set()).add(waiting));
     const leave = () => {
       if (this.#remove(caller, waiting)) waiting.reject(signal.reason);
@@ -67,16 +70,23 @@ export class Bulkhead {
     this.#inFlight -= 1;
   }
 
-  /** Drops the newest call of the busiest caller. @throws OVERLOADED if another caller would gain no more than this one */
-  #makeRoomFor(caller: string): void {
+  /**
+   * Drops the newest call of the operation that has most of the queue: of the busiest caller, or if no other caller has more than
+   * this one, of its own operations. @throws OVERLOADED if the call would gain no more than it takes
+   */
+  #makeRoomFor(caller: string, operation: object): void {
     const overloaded = (internal: string) => new DeviceTrustError('OVERLOADED', { internal });
-    const ownSize = this.#queues.get(caller)?.size ?? 0;
-    const [busiest] = [...this.#queues].sort(([, a], [, b]) => b.size - a.size);
-    const newest = [...(busiest?.[1] ?? [])].at(-1);
+    const own = this.#queues.get(caller) ?? new Set();
+    const [[busiest, queue] = [caller, own]] = [...this.#queues].sort(([, a], [, b]) => b.size - a.size);
     // With a difference of one, the two would only swap places.
-    if (!busiest || !newest || busiest[1].size <= ownSize + 1) throw overloaded('the queue is full');
-    this.#remove(busiest[0], newest);
-    newest.reject(overloaded('the queue is full, and this caller has most of it'));
+    const [loser, calls] = queue.size > own.size + 1 ? [busiest, queue] : [caller, own];
+    const byOperation = Map.groupBy(calls, (call) => call.operation);
+    const [most = []] = [...byOperation.values()].reverse().sort((a, b) => b.length - a.length);
+    const newest = most.at(-1);
+    const isEqual = loser === caller && most.length <= (byOperation.get(operation)?.length ?? 0) + 1;
+    if (!newest || isEqual) throw overloaded('the queue is full');
+    this.#remove(loser, newest);
+    newest.reject(overloaded('the queue is full, and this operation has most of it'));
   }
 
   /** @returns whether the call was still in the queue */

@@ -110,7 +110,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     const unanswered = setTimeout(() => sent && this.health.requestProbe(id), probeAfterMs);
     let reading: Reading<Result>;
     try {
-      if (wasQueued) await bulkhead.wait(operation.caller.name, deadline.signal);
+      if (wasQueued) await bulkhead.wait(operation.caller.name, operation, deadline.signal);
       try {
         if (wasQueued) permit.confirm();
         await quota.take(id, operation.caller);

@@ -19,10 +19,10 @@ type MakeCall = ReturnType<typeof callOf>['call'];
 const { signal } = new AbortController();
 
 /** Makes the call as the client does. `wasQueued` says whether it has to wait. */
-function submit(bulkhead: Bulkhead, caller: string, call: MakeCall) {
+function submit(bulkhead: Bulkhead, caller: string, call: MakeCall, operation: object = {}) {
   const wasQueued = !bulkhead.tryEnter();
   const run = () => call().finally(() => bulkhead.release());
-  return { wasQueued, ended: wasQueued ? bulkhead.wait(caller, signal).then(run) : run() };
+  return { wasQueued, ended: wasQueued ? bulkhead.wait(caller, operation, signal).then(run) : run() };
 }
 
 function run(bulkhead: Bulkhead, caller: string, call: MakeCall, isQueued: boolean): Promise<string> {
@@ -80,13 +80,32 @@ test.each([
   expect(failed).toEqual(refused.map((at) => [at, 'OVERLOADED']));
 });
 
+test('a full queue drops the newest call of the operation that has most of it, so one of a hundred tokens keeps no other out', async () => {
+  const bulkhead = new Bulkhead(1, 4);
+  const begun: string[] = [];
+  const large = {};
+  const names = ['first', 'l1', 'l2', 'l3', 'l4', 'p1', 'l5', 'p2', 'p3', 'p4'];
+  const calls = names.map((name) => callOf(begun, name));
+  const ended = calls.map(
+    ({ call }, at) => submit(bulkhead, 'router', call, names[at]?.startsWith('l') ? large : {}).ended,
+  );
+  for (const { end } of calls) end();
+  const outcomes = await Promise.allSettled(ended);
+  // The large operation gets no place back, and people who are equal none of each other.
+  const refused = names.filter((_, at) => outcomes[at]?.status === 'rejected');
+  expect([begun, refused]).toEqual([
+    ['first', 'l1', 'p1', 'p2', 'p3'],
+    ['l2', 'l3', 'l4', 'l5', 'p4'],
+  ]);
+});
+
 test('a call that is cancelled while it waits leaves the queue at once, and its place to another one', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];
   const [first, other] = [callOf(begun, 'first'), callOf(begun, 'other')];
   const ended = run(bulkhead, 'router', first.call, false);
   const operation = new AbortController();
-  const cancelled = expect(bulkhead.wait('router', operation.signal)).rejects.toThrow('disconnected');
+  const cancelled = expect(bulkhead.wait('router', {}, operation.signal)).rejects.toThrow('disconnected');
   expect(bulkhead.queued).toBe(1);
   operation.abort(new Error('disconnected'));
   await cancelled;
