@@ -19,6 +19,12 @@ const MAX_AGE_MS = 5 * 60_000;
 /** How long a caller waits for a look-up, in ms. The look-up itself cannot be aborted. */
 const LOOKUP_TIMEOUT_MS = 1_500;
 
+/** A look-up that ended less than this ago is not repeated, whatever happens to a connection, in ms. */
+const FRESH_MS = 1_000;
+
+/** How long an address that failed is the last one to try, in ms. */
+const LAST_MS = 60_000;
+
 export type DnsCache = ReturnType<typeof createDnsCache>;
 
 /** Host names with their addresses. The system runs two look-ups at a time, so a look-up for each socket would be late. */
@@ -43,6 +49,9 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
   let [endedAt, answeredAt] = [0, 0];
   /** The look-up under way. It stays here after its time-out, so that those who ask later fail at once. */
   let pending: Promise<void> | undefined;
+  /** When an address failed. */
+  const failures = new Map<string, number>();
+  const has = (address: string | undefined): boolean => addresses.some((each) => each.address === address);
 
   function start(): Promise<void> {
     const { promise: timeout, reject } = Promise.withResolvers<never>();
@@ -51,6 +60,7 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
     const answer = lookup(hostname)
       .then((found) => {
         addresses = found;
+        for (const address of failures.keys()) if (!has(address)) failures.delete(address);
         answeredAt = performance.now();
         if (isFailing) observer?.recovered(hostname);
         isFailing = false;
@@ -68,10 +78,21 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
   }
 
   return {
-    /** The last addresses of the name; empty before the first ones are known. */
-    get addresses(): readonly LookupAddress[] {
-      return addresses;
+    /**
+     * The last addresses of the name, in the order in which a connection tries them; empty before the first ones are known. Each
+     * `turn` begins at another one.
+     */
+    inOrder(turn = 0): LookupAddress[] {
+      const since = performance.now() - LAST_MS;
+      const failureOf = ({ address }: LookupAddress) => failures.get(address) ?? since;
+      const good = addresses.filter((each) => failureOf(each) <= since);
+      const failed = addresses.filter((each) => failureOf(each) > since).sort((a, b) => failureOf(a) - failureOf(b));
+      const at = turn % Math.max(good.length, 1);
+      return [...good.slice(at), ...good.slice(0, at), ...failed];
     },
+    /** A connection to this address failed, or led to something else. */
+    recordFailure: (address: string): void => void failures.set(address, performance.now()),
+    has,
     /**
      * Finds the addresses; undefined if they are known, and refreshed in the background if they are old. Rejects after 1.5 s with
      * ETIMEDOUT. ENOTFOUND is about the name, any other code about this machine.
@@ -85,6 +106,12 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
       // The observer is told about a refresh that fails.
       pending.catch(() => {});
       return undefined;
+    },
+    /** Asks the system again unless it has just answered. Resolves also if that fails: the last addresses stay. */
+    async refresh(): Promise<void> {
+      if (performance.now() - endedAt < FRESH_MS) return;
+      pending ??= start();
+      await pending.catch(() => {});
     },
   };
 }

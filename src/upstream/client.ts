@@ -88,13 +88,13 @@ export class UpstreamClient<Configured extends Account = Account> {
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, operation, timeoutMs = this.#options.timeoutMs } = request;
-    const { id, region, origin } = account;
+    const { id, region } = account;
     const { eventLoop, quota } = this.#options;
     operation.signal.throwIfAborted();
     const bulkhead = this.#bulkheadFor(region);
     const permit = this.health.admit(id, !bulkhead.isFull);
     const cancellation = permit.isTrial ? undefined : operation.signal;
-    const pool = this.#poolFor(origin);
+    const pool = this.#poolFor(account);
     const fail = (error: unknown): never => {
       permit.fail(error);
       throw error;
@@ -117,7 +117,7 @@ export class UpstreamClient<Configured extends Account = Account> {
         deadline.signal.throwIfAborted();
         sent = pool.post(account, body, deadline.signal, operation);
         sent.whenOpened(deadline.sent);
-        reading = await this.#read(request, sent.response, read);
+        reading = await this.#read(request, sent, read);
         // Before the bulkhead lets the next call run, which may be for the same account.
         permit.settle(reading.evidence);
       } finally {
@@ -138,7 +138,7 @@ export class UpstreamClient<Configured extends Account = Account> {
   /** Reads a response, and reports the end of the call. */
   async #read<Result>(
     { account, operation }: UpstreamRequest,
-    response: Promise<UpstreamResponse>,
+    sent: PendingRequest,
     read: Read<Result>,
   ): Promise<Reading<Result>> {
     const { service, pathTemplate, metrics, onCall } = this.#options;
@@ -150,7 +150,9 @@ export class UpstreamClient<Configured extends Account = Account> {
       for (const tell of [recordEnd, metrics.recordCall, onCall]) tell?.(call);
     };
     try {
-      const received = await response;
+      const received = await sent.response;
+      // The exceptions of both services are JSON objects. Something else has answered, such as a load balancer without backends.
+      if (received.status >= 500 && typeof received.json !== 'object') sent.endConnection();
       const reading = read(received);
       end(reading.outcome ?? outcomeOf(received.status), received.status);
       return reading;
@@ -165,8 +167,10 @@ export class UpstreamClient<Configured extends Account = Account> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  #poolFor(origin: string): UpstreamPool {
-    const pool = this.#pools.get(origin) ?? openPool(origin, this.#options.dns);
+  #poolFor({ id, origin }: Account): UpstreamPool {
+    const { dns, timeoutMs, probeOf } = this.#options;
+    const account = this.#accounts.get(id);
+    const pool = this.#pools.get(origin) ?? openPool(origin, dns, { timeoutMs, probe: account && probeOf(account) });
     this.#pools.set(origin, pool);
     return pool;
   }

@@ -1,59 +1,152 @@
 import { isIP, type Socket } from 'node:net';
-import { buildConnector, errors, Pool } from 'undici';
+import { buildConnector, Client, errors } from 'undici';
 import type { DnsCache } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
-import { type Account, type Budget, MAX_BODY_BYTES, PendingRequest } from './transport.ts';
+import { type Account, type Budget, type Carrier, MAX_BODY_BYTES, PendingRequest } from './transport.ts';
 import { toLookupError } from './transport-errors.ts';
+import { createWitness, idleMsAfter, type WitnessProbe } from './witness.ts';
 
 /** The most bytes that a socket may receive for one call, with heads, interim responses and chunk framing. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
-/** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
-const CONNECT_TIMEOUT_MS = 1_500;
+/** The longest attempt to open a connection, in ms. A request has two, in its deadline. */
+const MAX_CONNECT_MS = 1_500;
+/** The age of a connection, in ms; less by up to a third, so that not all end at once. */
+const MAX_AGE_MS = 5 * 60_000;
 
-/** How long a socket may be idle, in ms: many servers close it after a second or two, and a request that crosses the close is lost. */
-const MAX_IDLE_MS = 500;
-/** The longest idle time that an upstream can ask for in `Keep-Alive`: a firewall on the way may drop the socket silently. */
-const MAX_IDLE_WITH_HINT_MS = 10_000;
+interface PoolOptions {
+  /** The deadline of its requests, in ms. */
+  readonly timeoutMs?: number;
+  /** Each begins at another address. */
+  readonly turn?: number;
+  /** What shows how long idle connections are kept. Without it they serve calls for half a second. */
+  readonly probe?: WitnessProbe | undefined;
+  readonly stepsMs?: readonly number[];
+}
+
+interface Connection {
+  /** undici's client of this connection alone: it can end after its call. */
+  readonly client: Client;
+  /** On the clock of `performance.now()`, as all times here. */
+  readonly endsAt: number;
+  /** Undefined while it serves a call. */
+  idleSince?: number | undefined;
+  /** Undefined until it is open. */
+  address?: string | undefined;
+}
 
 export type UpstreamPool = ReturnType<typeof openPool>;
 
-/** The sockets to one address, opened on demand. @throws the error of undici, if `origin` is not scheme, host and port */
-export function openPool(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
+/** The connections to one origin, opened on demand. @throws the error of undici, if `origin` is not scheme, host and port */
+export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {}) {
+  const { timeoutMs = 2 * MAX_CONNECT_MS, turn = 0, probe, stepsMs } = options;
   const { hostname } = new URL(origin);
   // An IP address needs no look-up.
   const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
+  const connectMs = Math.ceil(Math.min(MAX_CONNECT_MS, timeoutMs / 2));
   const connect = buildConnector({
     ...tlsOptionsFor(hostname),
     allowH2: false,
-    timeout: connectTimeoutMs,
+    timeout: connectMs,
     // Node then asks `lookup` for all addresses, and tries both families.
     autoSelectFamily: true,
+    // Node's own time for an address is too short for a service that is far away.
+    autoSelectFamilyAttemptTimeout: Math.ceil(connectMs / 2),
     // Before a request is sent, `lookUp` has found them.
-    lookup: (_hostname, _options, callback) => callback(null, [...(name?.addresses ?? [])]),
+    lookup: (_hostname, _options, callback) => callback(null, name?.inOrder(turn) ?? []),
   });
-  const pool = new Pool(origin, {
-    maxResponseSize: MAX_BODY_BYTES,
-    allowH2: false,
-    // Both are off, because they limit only the idle time between bytes, which the deadline of the call covers.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: MAX_IDLE_MS,
-    keepAliveMaxTimeout: MAX_IDLE_WITH_HINT_MS,
-    connect: (options, callback) =>
-      connect(options, (...given) => {
-        const [error, socket] = given;
-        if (!error) guardReads(socket);
-        callback(...given);
-      }),
-  });
+  const clients = new Set<Client>();
+  /** The last one serves the next call, so that others become old. */
+  const idle: Connection[] = [];
+  let isClosed = false;
+  const witness = probe && createWitness(probe, (keeping) => open(keeping).client, stepsMs);
+  const idleMs = () => witness?.idleMs ?? idleMsAfter(0);
+
+  /** A connection that opens with its first request. */
+  function open(keeping: Client.Options): Connection {
+    const client = new Client(origin, {
+      maxResponseSize: MAX_BODY_BYTES,
+      allowH2: false,
+      // Both are off, because they limit only the idle time between bytes, which the deadline of the call covers.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (target, callback) => {
+        const [first] = name?.inOrder(turn) ?? [];
+        connect(target, (...given) => {
+          const [error, socket] = given;
+          if (!error) guardReads(socket);
+          connection.address = socket?.remoteAddress;
+          // Whatever became of the others, the first one did not serve.
+          if (first && first.address !== connection.address) name?.recordFailure(first.address);
+          callback(...given);
+        });
+      },
+      ...keeping,
+    });
+    const connection: Connection = { client, endsAt: performance.now() + MAX_AGE_MS * (1 - Math.random() / 3) };
+    clients.add(client);
+    client.on('connectionError', () => end(client));
+    client.on('disconnect', (_origin, _targets, { code }) => {
+      const { idleSince } = connection;
+      // UND_ERR_INFO: undici has ended it.
+      if (idleSince !== undefined && !client.closed && code !== 'UND_ERR_INFO')
+        witness?.recordEnd(performance.now() - idleSince);
+      end(client);
+    });
+    if (isClosed) void client.destroy();
+    return connection;
+  }
+
+  /** Ends a connection, after its call if it serves one. */
+  function end(client: Client): void {
+    const at = idle.findIndex((each) => each.client === client);
+    if (at >= 0) idle.splice(at, 1);
+    clients.delete(client);
+    if (!client.closed && !client.destroyed) void client.close();
+  }
+
+  /** The connection for the next call. */
+  function take(): Connection {
+    const now = performance.now();
+    for (let known = idle.pop(); known; known = idle.pop()) {
+      const { endsAt, idleSince = 0, address } = known;
+      known.idleSince = undefined;
+      if (now < endsAt && now - idleSince < idleMs() && (!name || name.has(address))) return known;
+      end(known.client);
+    }
+    // Keep-Alive may say less.
+    const connection = open({ keepAliveTimeout: idleMs(), keepAliveMaxTimeout: idleMs() });
+    const { client } = connection;
+    client.on('drain', () => {
+      if (client.closed || connection.idleSince !== undefined) return;
+      connection.idleSince = performance.now();
+      idle.push(connection);
+    });
+    return connection;
+  }
+
+  const carrier: Carrier = {
+    dispatch: (request, handler) => {
+      witness?.recordCall();
+      const connection = take();
+      connection.client.dispatch(request, handler);
+      return () => {
+        if (connection.address) name?.recordFailure(connection.address);
+        end(connection.client);
+      };
+    },
+    prepareRetry: async () => name?.refresh(),
+  };
   return {
     /** Looks up the host, for at most 1.5 s; undefined if its addresses are known. Rejects with an UPSTREAM code or OVERLOADED. */
     lookUp: (): Promise<void> | undefined =>
       name?.lookUp()?.catch((error: Error) => Promise.reject(toLookupError(error))),
     /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
     post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
-      new PendingRequest(pool, { method: 'POST', path, headers, body }, signal, budget),
-    close: () => pool.destroy(),
+      new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
+    close: async (): Promise<void> => {
+      isClosed = true;
+      await Promise.all([...clients].map((client) => client.destroy()));
+    },
   };
 }
 

@@ -41,6 +41,9 @@ export function evidenceOfError(error: unknown): Evidence {
   return error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed';
 }
 
+/** Each probe of an account begins at another address, because it does not wait for the result of the last one. */
+const turns = new WeakMap<Probe, number>();
+
 /** Sends a probe on a connection of its own. If `signal` ends it, the result is a `local_failure`. */
 export async function sendProbe(
   probe: Probe,
@@ -48,7 +51,9 @@ export async function sendProbe(
   signal: AbortSignal,
 ): Promise<ProbeResult & Pick<UpstreamResponse, 'retryAfterMs'>> {
   const body = probe.body();
-  const pool = openPool(probe.origin, dns, timeoutMs);
+  const turn = turns.get(probe) ?? 0;
+  turns.set(probe, turn + 1);
+  const pool = openPool(probe.origin, dns, { timeoutMs, turn });
   let pending: PendingRequest | undefined;
   let deadline: ReturnType<typeof startDeadline> | undefined;
   try {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import packageJson from '../../package.json' with { type: 'json' };
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 import { parseAnswer } from '../runtime/json.ts';
@@ -50,13 +50,23 @@ export interface Budget {
   responseBytesLeft: number;
 }
 
+/** What sends requests to one origin. */
+export interface Carrier {
+  /** Returns what ends the connection after this request. */
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): () => void;
+  /** Resolves when a request that got no connection can be sent again. */
+  prepareRetry(): Promise<void>;
+}
+
 /** One request and its whole response. It handles the dispatch itself, which takes less CPU than undici's `request`. */
 export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #settled = Promise.withResolvers<UpstreamResponse>();
   /** Rejects with an UPSTREAM code, with OVERLOADED for a limit of this machine, or with the reason of the abort. */
   readonly response = this.#settled.promise;
+  /** Keeps its connection from further requests, because what has answered may not be the service. */
+  endConnection = () => {};
   readonly #chunks: Buffer[] = [];
-  readonly #pool: Pool;
+  readonly #carrier: Carrier;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #budget: Budget;
   /** Is its socket being opened? That goes on when the request is aborted. */
@@ -76,13 +86,18 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfterMs: number | undefined;
   #isOver = false;
 
-  constructor(pool: Pool, options: Dispatcher.DispatchOptions, signal: AbortSignal, budget?: Budget) {
-    this.#pool = pool;
+  constructor(carrier: Carrier, options: Dispatcher.DispatchOptions, signal: AbortSignal, budget?: Budget) {
+    this.#carrier = carrier;
     this.#options = options;
     // A probe is alone.
     this.#budget = budget ?? { responseBytesLeft: MAX_BODY_BYTES };
-    pool.dispatch(options, this);
+    this.#send();
     signal.addEventListener('abort', () => this.#abort(signal.reason));
+  }
+
+  #send(): void {
+    if (this.#isOver) this.#endOpening();
+    else this.endConnection = this.#carrier.dispatch(this.#options, this);
   }
 
   get isSent(): boolean {
@@ -169,8 +184,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     // Without a socket nothing was sent, so the request can be sent again.
     if (this.#isOpening && !this.#isOver && !this.#isSecondAttempt) {
       this.#isSecondAttempt = true;
-      this.#pool.dispatch(this.#options, this);
-      return;
+      return void this.#carrier.prepareRetry().then(() => this.#send());
     }
     this.#endOpening();
     if (!this.#isOver) this.#reject(toUpstreamError(error));

@@ -38,7 +38,7 @@ function startResolver() {
     outcomes,
     lookupCount: () => lookups.length,
     resolve: () => {
-      const found = () => void outcomes.push(name.addresses);
+      const found = () => void outcomes.push(name.inOrder());
       const lookUp = name.lookUp();
       if (lookUp) lookUp.then(found, ({ code }) => void outcomes.push(code));
       else found();
@@ -143,6 +143,39 @@ test.each(['EAI_AGAIN', 'ENOTFOUND'])(
     expect(outcomes.at(-1)).toEqual(NEW);
   },
 );
+
+test('an answer is refreshed at once when a connection failed, unless it is a second old at most, and stays if that fails', async () => {
+  const { name, fail, answer, lookupCount } = await startKnown();
+  await name.refresh();
+  expect(lookupCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(SECOND);
+  let refreshing = name.refresh();
+  await fail('ENOTFOUND');
+  await refreshing;
+  expect([lookupCount(), name.inOrder()]).toEqual([2, OLD]);
+  await vi.advanceTimersByTimeAsync(SECOND);
+  refreshing = name.refresh();
+  await answer(NEW);
+  await refreshing;
+  expect(name.inOrder()).toEqual(NEW);
+});
+
+test('an address that failed is the last one for a minute, the one that failed first before others, and turns begin at the good ones', async () => {
+  const { name, answer } = startResolver();
+  name.lookUp();
+  await answer(['a', 'b', 'c'].map((address) => ({ address, family: 4 })));
+  const inOrder = (turn?: number) => name.inOrder(turn).map(({ address }) => address);
+  expect([inOrder(), inOrder(1).join(), inOrder(2).join(), inOrder(3)].join(' ')).toBe('a,b,c b,c,a c,a,b a,b,c');
+  name.recordFailure('b');
+  expect([inOrder(), inOrder(1)].join(' ')).toBe('a,c,b c,a,b');
+  await vi.advanceTimersByTimeAsync(30 * SECOND);
+  name.recordFailure('a');
+  name.recordFailure('c');
+  expect(inOrder().join()).toBe('b,a,c');
+  await vi.advanceTimersByTimeAsync(31 * SECOND);
+  name.recordFailure('a');
+  expect(inOrder().join()).toBe('b,c,a');
+});
 
 test('an answer is used while a refresh hangs', async () => {
   const { resolve, outcomes, lookupCount } = await startKnown();

@@ -25,7 +25,7 @@ export interface Hostile {
   readonly spokenTo: number;
   /** Whole requests ever received. */
   readonly requests: number;
-  /** Connections that are open now. */
+  /** Connections that are open now, apart from those of probes. */
   readonly open: number;
   /** Closes everything, whatever is under way. */
   stop(): Promise<void>;
@@ -38,11 +38,13 @@ interface Options {
   readonly probe?: Behaviour;
   /** Makes it a TLS server, whose connections count once they are encrypted; its name is `localhost`. */
   readonly tls?: { readonly key: string; readonly cert: string };
+  /** Another address of this machine, with the port of another server. */
+  readonly at?: readonly [port: number, host: string];
 }
 
 export async function startHostile(
   behave: Behaviour,
-  { greet, tls, probe = answersProbes }: Options = {},
+  { greet, tls, probe = answersProbes, at = [0, '127.0.0.1'] }: Options = {},
 ): Promise<Hostile> {
   const sockets = new Set<Socket>();
   const count = { connections: 0, spokenTo: 0, requests: 0, open: 0 };
@@ -50,11 +52,12 @@ export async function startHostile(
     count.connections += 1;
     count.open += 1;
     sockets.add(socket);
+    let isOfProbes = false;
     // The other side may close its connection whenever it likes: here that is never an accident.
     socket
       .on('error', () => {})
       .once('close', () => {
-        count.open -= 1;
+        if (!isOfProbes) count.open -= 1;
         sockets.delete(socket);
       });
     socket.once('data', () => {
@@ -67,9 +70,9 @@ export async function startHostile(
         const request = unread.slice(0, end);
         unread = unread.slice(end);
         if (isProbe(request)) {
-          // A probe has a connection of its own.
-          count.connections -= 1;
-          count.spokenTo -= 1;
+          // Probes share no connection with calls.
+          if (!isOfProbes) for (const key of ['connections', 'spokenTo', 'open'] as const) count[key] -= 1;
+          isOfProbes = true;
           probe({ socket, nth: 0, request });
         } else {
           count.requests += 1;
@@ -83,7 +86,7 @@ export async function startHostile(
   const server = tls
     ? createTlsServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, take)
     : createServer({ noDelay: true }, take);
-  const port = await listen(server);
+  const port = await listen(server, ...at);
   return Object.assign(count, {
     url: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
     port,

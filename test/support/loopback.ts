@@ -11,8 +11,8 @@ export const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.som
  *
  * @returns its port
  */
-export async function listen(server: Server, port = 0): Promise<number> {
-  await once(server.listen(port, '127.0.0.1'), 'listening'); // rejects on 'error'
+export async function listen(server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
+  await once(server.listen(port, host), 'listening'); // rejects on 'error'
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error(`expected a port, but got ${address}`);
   return address.port;

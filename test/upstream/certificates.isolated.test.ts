@@ -3,7 +3,8 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createDnsCache } from '../../src/runtime/dns.ts';
 import { sendProbe } from '../../src/upstream/probe.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { answer, startHostile } from '../support/hostile.ts';
+import { answer, hang, startHostile } from '../support/hostile.ts';
+import { untilEnd } from '../support/until-end.ts';
 import { asIs, createContext, createTestClient, probeOf, requestTo } from './support.ts';
 
 /** Which certificates are accepted, and who has to act if one is not. The tests change whom this process trusts. */
@@ -72,4 +73,27 @@ test('a probe blames us for a certificate that we do not accept: an unknown issu
     ['refused', 'Error ERR_TLS_CERT_ALTNAME_INVALID'],
     ['refused', 'Error CERT_HAS_EXPIRED'],
   ]);
+});
+
+test('a service with an address that never finishes TLS is reached at the other one, by the call, by the next probe, and for a minute', async () => {
+  const server = await start('upstream.example');
+  trust(server);
+  const { port } = server.upstream;
+  const dead = await untilEnd(startHostile(hang, { at: [port, '127.0.0.2'] }));
+  const url = `https://upstream.example:${port}`;
+  const addresses = ['127.0.0.2', '127.0.0.1'].map((address) => ({ address, family: 4 }));
+  const startDns = () => createDnsCache(undefined, async () => addresses);
+  const dns = startDns();
+  const { signal } = new AbortController();
+  const tools = { dns, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
+  const probe = probeOf(url);
+  const [, next] = [1, 2].map(() => sendProbe(probe, tools, signal));
+  const call = (dns = startDns()) => createTestClient({ dns }).call(requestTo(url, createContext()), asIs);
+  expect(await next).toMatchObject({ evidence: 'well' });
+  expect([dead.connections, server.upstream.requests]).toEqual([1, 1]);
+  expect(await call()).toMatchObject({ status: 200 });
+  expect(dead.connections).toBe(2);
+  // The first probe has found out in the meantime.
+  expect(await call(dns)).toMatchObject({ status: 200 });
+  expect(dead.connections).toBe(2);
 });

@@ -1,12 +1,28 @@
 import { pino } from 'pino';
-import { expect, onTestFinished, test, vi } from 'vitest';
+
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createDnsCache } from '../../src/runtime/dns.ts';
+
 import { createServiceHealth } from '../../src/upstream/health.ts';
 import type { Evidence } from '../../src/upstream/health-table.ts';
 import { type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
-import { accountStarter, down, inTurn, probeOf, refusing, serviceOptions, well } from './support.ts';
 
-/** The intervals of probes, with short waits in the place of the long ones. */
+import {
+  accountStarter,
+  asIs,
+  createContext,
+  createTestClient,
+  down,
+  inTurn,
+  probeOf,
+  refusing,
+  requestTo,
+  serviceOptions,
+  well,
+} from './support.ts';
+
+/** The intervals of probes and the age of connections, with short waits in the place of the long ones. */
 
 /** Until the test ends, waits of these lengths take a thirtieth of their time. Gives those waits, in ms. */
 function shortenWaits(...lengths: readonly number[]): number[] {
@@ -82,4 +98,45 @@ test('twenty calls in a row that are refused over a minute are shown as a refusa
   vi.advanceTimersByTime(600_000);
   for (let n = 1; n <= 18; n += 1) call('refused');
   expect(account?.shownState).toBe('well');
+});
+
+describe('under a steady load', () => {
+  /** Makes calls 400 ms apart, during which a connection may be idle, on a clock that does not wait for it. */
+  function startLoad(port: number, addresses: () => string[]) {
+    const lookup = async () => addresses().map((address) => ({ address, family: 4 }));
+    const client = createTestClient({ dns: createDnsCache(undefined, lookup) });
+    const now = performance.now.bind(performance);
+    let aheadMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs);
+    onTestFinished(() => void vi.restoreAllMocks());
+    return async (seconds: number) => {
+      for (const end = aheadMs + seconds * 1_000; aheadMs < end; aheadMs += 400) {
+        await client.call(requestTo(`http://upstream.example:${port}`, createContext()), asIs);
+        await new Promise(setImmediate);
+      }
+    };
+  }
+
+  test('under a steady load a connection ends after 200 to 300 s, and is the only one', async () => {
+    const upstream = await untilEnd(startHostile(well));
+    const callFor = startLoad(upstream.port, () => ['127.0.0.1']);
+    await callFor(199);
+    expect(upstream.connections).toBe(1);
+    await callFor(102);
+    expect([upstream.connections, upstream.open]).toEqual([2, 1]);
+  });
+
+  test('under a steady load no connection stays at an address that the name no longer has, after 20 s', async () => {
+    const before = await untilEnd(startHostile(well));
+    const after = await untilEnd(startHostile(well, { at: [before.port, '127.0.0.2'] }));
+    let address = '127.0.0.1';
+    const callFor = startLoad(before.port, () => [address]);
+    await callFor(10);
+    address = '127.0.0.2';
+    await callFor(20);
+    const { requests } = before;
+    await callFor(10);
+    expect([before.requests, before.open, after.connections]).toEqual([requests, 0, 1]);
+    expect(after.requests).toBeGreaterThan(20);
+  });
 });

@@ -5,7 +5,7 @@ import { answer, type Behaviour, type Hostile, hang, startHostile } from '../sup
 import { untilEnd } from '../support/until-end.ts';
 import { asIs, createContext, createTestClient, requestTo } from './support.ts';
 
-/** Which socket a request gets: how its host name is looked up, how old the socket may be, and how many there are. */
+/** Which socket a request gets: how its host name is looked up, and how many there are. */
 
 const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];
 const good = answer(200, '{}');
@@ -48,6 +48,16 @@ describe('a host name', () => {
 });
 
 describe('a look-up', () => {
+  test('a look-up whose answer is a second old is repeated when its address refuses a connection', async () => {
+    const upstream = await start(good);
+    let address = '127.0.0.2';
+    const { post } = startClient(async () => [{ address, family: 4 }]);
+    await expect(post(atName(upstream))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await sleep(1_000);
+    address = '127.0.0.1';
+    expect(await post(atName(upstream))).toMatchObject({ status: 200 });
+  });
+
   test.each([
     ...['EAI_AGAIN', 'EAI_FAIL', 'EAI_MEMORY', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO'].map((code) => [
       code,
@@ -82,18 +92,17 @@ describe('a look-up', () => {
 });
 
 describe('a socket', () => {
-  test('a socket that was idle for half a second is closed, unless the upstream says that it keeps it longer', async () => {
-    const silent = await start(good);
-    const hinting = await start(answer(200, '{}', { 'keep-alive': 'timeout=60' }));
-    const { post, postFirst } = startClient(() => new Promise(() => {}));
-    await postFirst(hinting.url);
-    const begun = performance.now();
-    await postFirst(silent.url);
-    await expect.poll(() => silent.open, { interval: 10, timeout: 8_000 }).toBe(0);
-    expect(performance.now() - begun).toBeGreaterThan(490);
-    expect(hinting.open).toBe(1);
-    await post(hinting.url);
-    expect(hinting.connections).toBe(1);
+  test('a socket on which something else than the service answered with a 5xx serves no further call', async () => {
+    const exception = answer(503, '{"code":503,"message":"Service Unavailable"}');
+    const upstream = await start((exchange) =>
+      (exchange.nth === 1 ? answer(503, '<h1>503</h1>') : exception)(exchange),
+    );
+    const { postFirst } = startClient(() => new Promise(() => {}));
+    for (const connections of [1, 2, 2]) {
+      await postFirst(upstream.url);
+      expect(upstream.connections).toBe(connections);
+    }
+    expect(upstream.open).toBe(1);
   });
 
   test('a socket of a call that ended serves one of the queue, so that there are never more than calls under way', async () => {
