@@ -6,6 +6,7 @@ import { createDnsCache } from '../../src/runtime/dns.ts';
 import { createServiceHealth } from '../../src/upstream/health.ts';
 import type { Evidence } from '../../src/upstream/health-table.ts';
 import { type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { UNLESS_LATE } from '../support/steady.ts';
 import { untilEnd } from '../support/until-end.ts';
 
 import {
@@ -100,7 +101,7 @@ test('twenty calls in a row that are refused over a minute are shown as a refusa
   expect(account?.shownState).toBe('well');
 });
 
-describe('under a steady load', () => {
+describe('under a steady load', UNLESS_LATE, () => {
   /** Makes calls 400 ms apart, during which a connection may be idle, on a clock that does not wait for it. */
   function startLoad(port: number, addresses: () => string[]) {
     const lookup = async () => addresses().map((address) => ({ address, family: 4 }));
