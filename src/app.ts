@@ -75,7 +75,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     );
     const examples =
       sandbox && pages ? pages.exampleCommands(urls.graphqlUrl, sandbox.challengeUrl, names, config) : '';
-    return { ...urls, sandboxUrls: sandbox?.urls, slices, examples, ready, stop };
+    return { ...urls, sandboxUrls: sandbox?.urls, registry: metrics.registry, slices, examples, ready, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -54,7 +54,7 @@ function createRegistry() {
     /** Registers an update that runs before each scrape, in the order of registration. */
     onCollect: (update: () => void) => void updates.push(update),
     /** Everything counted so far, in the text format. */
-    render: (): Promise<string> => {
+    render: async (): Promise<string> => {
       for (const update of updates) update();
       return registry.metrics();
     },

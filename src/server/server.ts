@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { framesOf } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
@@ -23,6 +24,9 @@ const JWKS_MAX_AGE_SECONDS = 300;
 const DRAIN_MS = 7_000;
 /** How long operations may take to end once their connections and calls are closed, in ms. */
 const SETTLE_MS = 500;
+
+/** The least time from one rendering of the metrics to the next, in ms: each takes milliseconds, and anybody may ask. */
+const RENDER_INTERVAL_MS = 1_000;
 
 const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason if one does not work';
 
@@ -138,17 +142,18 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
 function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, response: ServerResponse) => boolean) {
+  const texts = new LRUCache({ max: 1, ttl: RENDER_INTERVAL_MS, fetchMethod: registry.render });
   // No `metrics` are passed, because they count refusals and evictions of callers only.
   const admin = new Listener({
     maxConnections: 64,
     handle: (request, response) => {
       const path = pathOf(request);
-      // Nobody here has a secret either, and the metrics take a millisecond each.
+      // Nobody here has a secret either.
       admin.end(response);
       if (answerProbe(path, response)) return;
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!isRead(request)) return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
-      registry.render().then(
+      texts.forceFetch(METRICS_PATH).then(
         (text) => send(response, 200, { 'content-type': registry.contentType }, text),
         () => sendText(response, 500, 'The metrics could not be collected.'),
       );

@@ -48,8 +48,13 @@ function hasLabels(sample: Sample, labels: Sample['labels']): boolean {
   return Object.entries(labels).every(([label, value]) => sample.labels[label] === value);
 }
 
-/** Reads the metrics of an app. Throws if they are not in the text format. */
-export async function readMetrics({ metricsUrl }: Pick<App, 'metricsUrl'>): Promise<Exposition> {
+/** Reads the metrics of an app in this process as they are now. Throws if they are not in the text format. */
+export async function readMetrics({ registry }: Pick<App, 'registry'>): Promise<Exposition> {
+  return parseExposition(await registry.render());
+}
+
+/** Reads the metrics at an address, as they were up to a second ago. Throws if they are not in the text format. */
+export async function scrape(metricsUrl: string): Promise<Exposition> {
   const response = await fetch(metricsUrl);
   if (response.status !== 200) throw new Error(`expected metrics, but got status ${response.status}`);
   return parseExposition(await response.text());
@@ -64,7 +69,7 @@ interface Gain {
 }
 
 /** Does something, and gives what the metrics of an app, which other tests use as well, gained meanwhile. */
-export async function gainOf(app: Pick<App, 'metricsUrl'>, act: () => Promise<unknown>): Promise<Gain> {
+export async function gainOf(app: Pick<App, 'registry'>, act: () => Promise<unknown>): Promise<Gain> {
   const identityOf = ({ name, labels }: Sample) => JSON.stringify([name, Object.entries(labels).sort()]);
   const before = new Map((await readMetrics(app)).samples.map((sample) => [identityOf(sample), sample.value]));
   await act();

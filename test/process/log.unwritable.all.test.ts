@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { readMetrics } from '../observability/exposition.ts';
+import { scrape } from '../observability/exposition.ts';
 import { freePort } from '../support/ports.ts';
 import { COMPILED, MAIN, ROOT, startCommand } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
@@ -45,7 +45,7 @@ async function startRedirected(
   };
   const metricsUrl = `http://127.0.0.1:${adminPort}/metrics`;
   /** How many lines the metrics count as dropped. */
-  const dropped = async () => (await readMetrics({ metricsUrl })).value('device_trust_log_lines_dropped_total');
+  const dropped = async () => (await scrape(metricsUrl)).value('device_trust_log_lines_dropped_total');
   return { child, ask: askSome, dropped };
 }
 

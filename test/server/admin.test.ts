@@ -1,7 +1,8 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { parseExposition, readMetrics } from '../observability/exposition.ts';
+import { parseExposition, readMetrics, scrape } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { json, openConnection, request, sendBytes } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 
 /** The port on which Prometheus reads the metrics. */
 
@@ -32,6 +33,26 @@ test.each([
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   expect(response.headers.get('cache-control')).toBe('no-store');
   if (method === 'GET') expect(parseExposition(await response.text()).families.size).toBeGreaterThan(20);
+});
+
+test('the admin port renders the metrics at most once a second', async () => {
+  const start = performance.now();
+  const texts = await Promise.all(times(200, () => scrape(app.metricsUrl)));
+  const renderings = new Set(texts.map(({ value }) => value('device_trust_time_seconds')));
+  expect(renderings.size).toBeLessThanOrEqual(1 + (performance.now() - start) / 1_000);
+  const isNew = async () => !renderings.has((await scrape(app.metricsUrl)).value('device_trust_time_seconds'));
+  await expect.poll(isNew, { timeout: 2_000 }).toBe(true);
+});
+
+test('the admin port answers 500 while the metrics cannot be rendered, and keeps no failure', async () => {
+  let isBroken = true;
+  app.registry.onCollect(() => {
+    if (isBroken) throw new Error('expected by this test');
+  });
+  const status = async () => (await request(app.metricsUrl)).status;
+  await expect.poll(status, { timeout: 2_000 }).toBe(500);
+  isBroken = false;
+  expect(await status()).toBe(200);
 });
 
 test('the admin port refuses every other method', async () => {
@@ -71,7 +92,7 @@ test('the admin port answers probes and scrapes while more clients hold connecti
   onTestFinished(() => clients.forEach(({ socket }) => void socket.destroy()));
   await Promise.all(clients.slice(0, 100).map(({ closed }) => closed));
   expect((await fetch(new URL('/readyz', app.metricsUrl))).status).toBe(200);
-  expect((await readMetrics(app)).families.size).toBeGreaterThan(20);
+  expect((await scrape(app.metricsUrl)).families.size).toBeGreaterThan(20);
   // The refusals of callers are counted, and these are none.
   expect(await refusals()).toBe(before);
   const held = clients.filter(({ socket }) => !socket.destroyed && !socket.readableEnded);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readMetrics } from '../observability/exposition.ts';
+import { scrape } from '../observability/exposition.ts';
 import type { Job, Sample } from './load.ts';
 import { startServer, startThread, textAt } from './processes.ts';
 import type { Addresses } from './upstream.ts';
@@ -57,7 +57,7 @@ export async function bot(ms: number): Promise<Finding[]> {
     startLoad({ who: 'bot', url, ms, rate: 100, noise: addresses.captcha }),
     startLoad({ who: 'people', url, ms, rate: 10 }),
   ]);
-  const { samples } = await readMetrics({ metricsUrl: `${admin}/metrics` });
+  const { samples } = await scrape(`${admin}/metrics`);
   const outages = samples.filter(({ name }) => name === 'device_trust_upstream_outages_total');
   const answered = visits.filter(({ outcome }) => outcome !== 'OVERLOADED');
   const refusedPercent = 100 * (1 - answered.length / visits.length);
