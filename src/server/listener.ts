@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
 import { type Callers, type Holder, type Reserve, shareCapacity } from '../runtime/shares.ts';
+import { type Connection, closeSide, isBeyondLast, parseUntilLast } from './connection.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
@@ -27,12 +28,8 @@ const MAX_WAIT_MS = 250;
 const MAX_SPARED_MS = 1_000;
 /** The most pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
-/** After this many dropped requests, all connections wait for the next turn of the event loop: see `#drop`. */
-const MAX_DROPPED = 1_000;
 /** A request with this many headers is refused: Node drops any beyond. Unlimited, a 16 KiB head takes nine times its size. */
 const MAX_HEADERS = 256;
-/** How long a client may take to close its side after an answer to bytes that are not HTTP, in ms. */
-const LINGER_MS = 2_000;
 
 /** Node's error codes for requests that it cannot parse, or that do not arrive whole. Every other code becomes a 400. */
 const MALFORMED_STATUS: Readonly<Record<string, number>> = {
@@ -51,16 +48,6 @@ interface ListenerOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-interface Connection {
-  /** When the connection is old enough to end, on the clock of `performance.now()`. */
-  readonly endsAt: number;
-  /** Is the current response the last one? */
-  isEnding: boolean;
-  /** The number of requests without a whole response. */
-  unanswered: number;
-  latest?: IncomingMessage;
-}
-
 /**
  * An HTTP server that bounds the number and the age of connections, so that a router uses replicas added later.
  * A connection is closed only after a response: on an idle one, a request that the client must not repeat may be on its way.
@@ -74,8 +61,6 @@ export class Listener {
   readonly #withoutOperation = new Set<Socket>();
   /** The number of connections and requests so far. */
   #arrivals = 0;
-  /** The number of dropped requests since connections last waited because of them. */
-  #dropped = 0;
   #isDraining = false;
 
   constructor(options: ListenerOptions) {
@@ -88,12 +73,14 @@ export class Listener {
         headersTimeout: RECEIVE_TIMEOUT_MS,
         connectionsCheckingInterval: CHECK_INTERVAL_MS,
         keepAliveTimeout: KEEP_ALIVE_MS,
+        // Node's own refusal would bypass every limit here.
+        requireHostHeader: false,
       },
       (request, response) => this.#receive(request, response),
     );
     this.#server.maxHeadersCount = MAX_HEADERS;
     this.#server.maxConnections = maxConnections;
-    // `Expect` may be ignored (RFC 9110, section 10.1.1). Node's refusals would bypass every limit here.
+    // `Expect` may be ignored (RFC 9110, section 10.1.1). Node's refusal would bypass every limit here, too.
     this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
@@ -112,13 +99,6 @@ export class Listener {
     this.#withoutOperation.delete(socket);
     socket.once('close', reservation.release);
     return true;
-  }
-
-  /** Ends the connection with this response. No request that follows is processed. */
-  end(response: ServerResponse): void {
-    const connection = this.#connections.get(response.req.socket);
-    if (connection) connection.isEnding = true;
-    response.setHeader('connection', 'close');
   }
 
   /** From now on each connection ends with its next response. */
@@ -167,8 +147,12 @@ export class Listener {
     // Each unread answer adds a listener.
     socket.setMaxListeners(0);
     const endsAt = performance.now() + maxConnectionAgeMs * (1 + JITTER * (2 * Math.random() - 1));
-    this.#connections.set(socket, { endsAt, isEnding: false, unanswered: 0 });
+    const connection = { endsAt, unanswered: 0, isStopped: false };
+    this.#connections.set(socket, connection);
     this.#withoutOperation.add(socket);
+    parseUntilLast(socket, connection);
+    // Node calls this after the last response.
+    socket.destroySoon = () => closeSide(socket);
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#withoutOperation.delete(socket);
@@ -177,65 +161,43 @@ export class Listener {
 
   #receive(request: IncomingMessage, response: ServerResponse) {
     this.#arrivals += 1;
-    const { socket } = request;
+    const { socket, headers, httpVersion } = request;
     const connection = this.#connections.get(socket);
-    // Requests after the last response are not processed, so that the client can send them again (RFC 9112, section 9.6).
-    if (!connection || connection.isEnding || socket.destroyed) return this.#drop();
+    if (!connection) return;
     if (request.rawHeaders.length >= 2 * MAX_HEADERS) return this.#refuse('HPE_HEADER_OVERFLOW', socket);
+    // RFC 9112, section 3.2.
+    if (httpVersion === '1.1' && headers.host === undefined) return this.#refuse(undefined, socket);
     if (connection.unanswered > MAX_PIPELINED) {
       this.#options.metrics?.recordRefusal('OVERLOADED');
       socket.destroy();
       return;
     }
     connection.unanswered += 1;
-    connection.latest = request;
+    connection.latest = response;
     response.once('close', () => {
       connection.unanswered -= 1;
     });
-    if (this.#isDraining || performance.now() >= connection.endsAt) this.end(response);
+    const isOld = this.#isDraining || performance.now() >= connection.endsAt;
+    if (isOld || !response.shouldKeepAlive) response.setHeader('connection', 'close');
     this.#options.handle(request, response);
-  }
-
-  /**
-   * Drops a request that may not be processed. Node parses 64 KiB of a connection at once, which hold 2,400 requests, and can
-   * free them only in a later phase of this turn of the event loop. So that the requests of many connections do not add up in
-   * memory, the other connections are read in the next turn. Reading a connection in pieces would cost every request 4 µs.
-   */
-  #drop(): void {
-    this.#dropped += 1;
-    if (this.#dropped !== MAX_DROPPED) return;
-    const open = [...this.#connections.keys()].filter((socket) => !socket.isPaused());
-    for (const socket of open) socket.pause();
-    void setImmediate().then(() => {
-      this.#dropped = 0;
-      for (const socket of open) socket.resume();
-    });
   }
 
   /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of the socket is read or executed. */
   #refuse(code: string | undefined, socket: Socket): void {
     const connection = this.#connections.get(socket);
-    if (!connection) return;
-    connection.isEnding = true;
+    if (!connection || isBeyondLast(code, socket, connection)) return;
     socket.pause();
     const { unanswered, latest } = connection;
     // The client has disconnected, or would take this response for the earlier one that it still waits for.
-    if (!socket.writable || unanswered > (latest?.complete === false ? 1 : 0)) {
+    if (!socket.writable || unanswered > (latest?.req.complete === false ? 1 : 0)) {
       socket.destroy();
       return;
     }
     const status = MALFORMED_STATUS[code ?? ''] ?? 400;
     const body = errorBody('BAD_REQUEST', 'The HTTP request is malformed or incomplete, or arrived too slowly.');
-    const head = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `content-type: ${JSON_TYPE}`,
-      'cache-control: no-store',
-      'connection: close',
-      `content-length: ${Buffer.byteLength(body)}`,
-    ];
-    // Destroying at once would reset a socket with unread bytes, and the client might lose the response.
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${JSON_TYPE}\r\ncache-control: no-store`;
+    socket.write(`${head}\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    closeSide(socket);
     this.#options.metrics?.recordRefusal('BAD_REQUEST');
   }
 }

@@ -81,7 +81,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
     const caller = isOperation ? identify(request) : undefined;
     const isClaimed = caller !== undefined && listener.claim(request.socket, caller);
     // A client without a secret gets one answer on a connection, even if many requests have arrived with the first.
-    if (!isClaimed) listener.end(response);
+    if (!isClaimed) response.setHeader('connection', 'close');
     if (explorer && !hasLocalName(request))
       throw new RequestRefused(421, 'In sandbox mode use an address, a name without a dot, *.internal or *.localhost.');
     // This comes first, so that a page can read every response, refusals too.
@@ -149,7 +149,7 @@ function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, resp
     handle: (request, response) => {
       const path = pathOf(request);
       // Nobody here has a secret either.
-      admin.end(response);
+      response.setHeader('connection', 'close');
       if (answerProbe(path, response)) return;
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!isRead(request)) return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });

@@ -7,10 +7,11 @@ import { MAIN, ROOT, startCommand } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 
-/** Clients without a secret send many requests at once, to a process with the heap of the manifests. */
+/** Clients without a secret send many requests, or pieces of a body, at once, to a process with the heap of the manifests. */
 
 const SECRET = 'the-secret-of-the-router-0123456789abcdef';
 const get = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
+const chunked = 'POST /graphql HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
 const post = (secret = '') =>
   `POST /graphql HTTP/1.1\r\nhost: x\r\n${secret}content-type: application/json\r\ncontent-length: 26\r\n\r\n{"query":"{ __typename }"}`;
 /** 58 KiB fit into the socket buffers, so that the process reads them at once. */
@@ -20,10 +21,12 @@ test.each<[string, string, { readonly againMs?: number; readonly reads?: boolean
   ['GET', fill(get), {}],
   ['POST without a secret', fill(post()), {}],
   ['POST with a wrong secret', fill(post(`router-authorization: ${'x'.repeat(SECRET.length)}\r\n`)), {}],
+  ['GET without a host', fill('GET /healthz HTTP/1.1\r\n\r\n'), {}],
+  ['POST without a secret, in chunks of a byte', chunked + fill('1\r\nx\r\n'), {}],
   ['GET, 30 at a time', get.repeat(30), { againMs: 20 }],
   ['GET with unread answers', fill(get), { reads: false }],
 ])(
-  '400 connections of pipelined requests neither end the process nor delay a router by a second: %s',
+  '400 connections that send 58 KiB at once neither end the process nor delay a router by a second: %s',
   async (_what, bytes, { againMs, reads = true }) => {
     const { ALLOW_DIRECT_ACCESS: _, ...live } = LIVE;
     const env = { PATH: process.env['PATH'], ...live, ADMIN_PORT: '0', ROUTER_SECRETS: SECRET };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -95,6 +96,67 @@ test.concurrent('what follows the request whose response ends the connection is 
   expect(server.handled).toContain('/51');
   expect(server.handled).not.toContain('/52');
 });
+
+/** The first request of a client, to a server with whose response its connection ends. The test answers. */
+async function startLast({ onTestFinished }: Context, bytes: string) {
+  const held: ServerResponse[] = [];
+  const handle = (_request: IncomingMessage, response: ServerResponse) => void held.push(response);
+  const listener = new Listener({ maxConnections: 9, maxConnectionAgeMs: 0, handle });
+  onTestFinished(() => listener.close(0));
+  const connection = openConnection(await listener.listen('127.0.0.1', 0), bytes);
+  onTestFinished(() => void connection.socket.destroy());
+  const response = await vi.waitUntil(() => held[0], { timeout: 60_000 });
+  return { ...connection, held, response };
+}
+
+test.concurrent.for([
+  ['a last request', ''],
+  ['one that asks for an upgrade', 'connection: upgrade\r\nupgrade: websocket\r\n'],
+] as const)(
+  'of what follows %s nothing is executed, and at most 192 KiB are read',
+  async ([_what, headers], context) => {
+    const first = `GET / HTTP/1.1\r\nhost: x\r\n${headers}\r\n`;
+    const { socket, held, response, closed } = await startLast(context, first + requestOf().repeat(500_000));
+    const { socket: ours } = response.req;
+    // While it waits for its answer the client sends as much as it can.
+    await sleep(500);
+    answer(response, 200, {}, '{}');
+    expect(endsIn(await closed)).toEqual([true]);
+    expect(held).toHaveLength(1);
+    expect(ours.bytesRead).toBeLessThanOrEqual(3 * 65_536);
+    expect(socket.bytesWritten).toBeGreaterThan(1_000_000);
+  },
+);
+
+test.concurrent('the last response arrives whole although more has been sent than is read', async (context) => {
+  const { socket, response, closed, received } = await startLast(context, requestOf().repeat(50_000));
+  socket.pause();
+  const text = 'x'.repeat(1_000_000);
+  answer(response, 200, {}, text);
+  await sleep(300);
+  socket.resume();
+  await closed;
+  expect(received().endsWith(`\r\n\r\n${text}`)).toBe(true);
+});
+
+test.concurrent('a client that disconnects is noticed although it has sent more than its last request', async (context) => {
+  const { socket, response } = await startLast(context, requestOf().repeat(2));
+  const start = performance.now();
+  socket.destroy();
+  await once(response, 'close');
+  // Sooner than any time limit would close it.
+  expect(performance.now() - start).toBeLessThan(8_000);
+});
+
+test.concurrent.each([['HTTP/1.1 that asks for the end', 'HTTP/1.1', 'close']])(
+  'a request of %s is the last of its connection',
+  async (_what, version, option) => {
+    const head = `POST /50 ${version}\r\nhost: x\r\nconnection: ${option}\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const { closed } = openConnection(server.url, `${head}0\r\n\r\n${requestOf(53)}`);
+    expect(endsIn(await closed)).toEqual([true]);
+    expect(server.handled).not.toContain('/53');
+  },
+);
 
 test.concurrent('an answer that waited for another one leaves no time limit behind for the next request', async () => {
   const connection = openConnection(app.url, operation('sandbox:delay:2500:ios') + operation(''));

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
+import { RequestRefused, sendRefusal } from '../../src/server/http.ts';
 import { Listener } from '../../src/server/listener.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { openConnection, sendBytes } from '../support/requests.ts';
@@ -15,6 +17,7 @@ test.each([
   ['no HTTP at all', 'hello canary-7f3a\r\n\r\n', 400],
   ['a header that is none', 'GET /healthz HTTP/1.1\r\nhost: x\r\ncanary-7f3a\r\n\r\n', 400],
   ['headers without end', `GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: ${'canary-7f3a'.repeat(4_000)}\r\n\r\n`, 431],
+  ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
   ['256 headers', `GET /healthz HTTP/1.1\r\nhost: x\r\n${'a:canary-7f3a\r\n'.repeat(255)}\r\n`, 431],
   ['two lengths', 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
 ])('%s is refused with the body of every refusal, and counted', async (_what, bytes, status) => {
@@ -64,8 +67,13 @@ describe.concurrent('deadlines that nobody can configure', () => {
     expect(app.logged()).not.toContain('TooLate');
   });
 
-  test('a client that sent no HTTP and keeps its side open is disconnected', async (context) => {
-    const listener = new Listener({ maxConnections: 9, handle: () => {} });
+  test.for([
+    ['sent no HTTP', 'hello\r\n\r\n', 400],
+    ['has its last response', 'GET / HTTP/1.0\r\n\r\n', 431],
+  ] as const)('a client that %s and keeps its side open is disconnected', async ([_what, bytes, status], context) => {
+    const refused = new RequestRefused(431, 'Refused.');
+    const handle = (_request: IncomingMessage, response: ServerResponse) => sendRefusal(response, refused);
+    const listener = new Listener({ maxConnections: 9, handle });
     const { hostname, port } = new URL(await listener.listen('127.0.0.1', 0));
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     context.onTestFinished(() => void socket.destroy());
@@ -73,9 +81,9 @@ describe.concurrent('deadlines that nobody can configure', () => {
     socket.setEncoding('utf8').on('data', (part) => {
       received += part;
     });
-    socket.on('error', () => {}).write('hello\r\n\r\n');
+    socket.on('error', () => {}).write(bytes);
     await new Promise((resolve) => socket.once('end', resolve));
-    expectRawRefusal(received, 400);
+    expectRawRefusal(received, status);
     const start = performance.now();
     await listener.close(10_000);
     expect(performance.now() - start).toBeLessThan(8_000);
