@@ -177,8 +177,10 @@ export class Listener {
     response.once('close', () => {
       connection.unanswered -= 1;
     });
+    // A proxy of HTTP/1.0 may not know of `Transfer-Encoding`, and have taken the body for further requests (RFC 9112, section 6.1).
+    const hasFaultyFraming = httpVersion !== '1.1' && headers['transfer-encoding'] !== undefined;
     const isOld = this.#isDraining || performance.now() >= connection.endsAt;
-    if (isOld || !response.shouldKeepAlive) response.setHeader('connection', 'close');
+    if (isOld || hasFaultyFraming || !response.shouldKeepAlive) response.setHeader('connection', 'close');
     this.#options.handle(request, response);
   }
 
