@@ -87,6 +87,8 @@ export type ResponseKind =
   | 'exception of the risk type'
   | 'exception of the client'
   | 'exception of the service'
+  /** Of no documented code, nor of a documented family. */
+  | 'unknown exception'
   | 'nothing documented';
 
 export interface CaptchaResponse extends Exception {
@@ -138,11 +140,11 @@ function kindOf(
   return status === 'success' && typeof about === 'string' && !exception ? 'pass' : 'flawed pass';
 }
 
-/** The kind of an exception (7.2). A new code is of the kind of its family, so that bots cannot provoke a failure of the service. */
+/** The kind of an exception (7.2). A new code is of the kind of its family, so that bots cannot provoke the cause SERVICE. */
 function kindOfException(code: string): ResponseKind {
   const documented = EXCEPTIONS.get(code);
   if (documented) return documented.kind;
-  if (!FAMILIES.test(code)) return 'exception of the service';
+  if (!FAMILIES.test(code)) return 'unknown exception';
   return code.startsWith('-501') ? 'exception of the captcha id' : 'exception of the client';
 }
 

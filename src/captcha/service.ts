@@ -75,9 +75,9 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
     const statusOf = (id: string) => health.accounts.get(id)?.status;
     const isIdDown = (status: ReturnType<typeof statusOf>) =>
-      status?.state === 'outage' || status?.isWithdrawn === true;
+      status?.state === 'outage' || status?.refusal === 'withdrawn';
     const isInUse = (status: ReturnType<typeof statusOf>) =>
-      status && (status.hasWorked ? status.state !== 'refused' || isIdDown(status) : status.isNew);
+      status && (status.hasWorked ? status.refusal !== 'mistake' : status.isNew);
     const inUse = accepted.map(statusOf).filter(isInUse);
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every(isIdDown);
   }

@@ -26,7 +26,7 @@ interface Proceeding {
   readonly byPolicy: boolean;
 }
 
-/** A 200 whose body has begun may be a rejection. */
+/** It may be a rejection that nobody can read. */
 const NEVER: Proceeding = { inOutage: false, byPolicy: false };
 /** A client can provoke it, or our configuration is wrong. */
 const BY_POLICY: Proceeding = { inOutage: false, byPolicy: true };
@@ -70,6 +70,7 @@ const cells = (with200: Row, with4xx = with200, with5xx = with200, other = with2
 const ODD_PASS = row('CLIENT', 'answered');
 const FLAWED = row('CLIENT', 'inconclusive');
 const DOWN = row('TRANSPORT', undefined, undefined, IN_OUTAGE);
+const UNREADABLE = row('TRANSPORT', undefined, undefined, NEVER);
 const JUDGED_5XX = row('TRANSPORT', 'inconclusive', undefined, IN_OUTAGE);
 
 /**
@@ -84,21 +85,23 @@ export const TABLE: Readonly<Record<ResponseKind, Readonly<Record<StatusClass, R
   'other lot number': cells(row('CaptchaFailed', 'inconclusive')),
   // A bot can provoke a pass that contradicts itself.
   'flawed pass': cells(FLAWED, FLAWED, JUDGED_5XX),
-  rejection: cells(row('CaptchaFailed', 'well', 'rejected')),
+  // An edge may reject what is old or malformed while the service is down.
+  rejection: cells(row('CaptchaFailed', 'answered', 'rejected')),
   'illegal signature': cells(row('CaptchaFailed', 'refused', 'rejected')),
   // It is no outage: it comes from the service, or from a firewall that imitates it.
   'undocumented rejection': cells(row('CaptchaFailed', 'inconclusive')),
   'unknown captcha id': cells(row('CONFIGURATION', 'unknown_account', 'rejected', IN_OUTAGE)),
   'withdrawn captcha id': cells(row('CONFIGURATION', 'withdrawn', 'rejected', IN_OUTAGE)),
-  'exception of the captcha id': cells(row('CONFIGURATION', 'refused', 'rejected')),
+  'exception of the captcha id': cells(row('CONFIGURATION', 'undocumented_refusal', 'rejected')),
   // A bot can choose the risk type with its challenge.
   'exception of the risk type': cells(row('CONFIGURATION', 'answered', 'rejected')),
   'exception of the client': cells(row('CLIENT', 'answered', 'rejected')),
   'exception of the service': cells(
     row('SERVICE', 'failed', 'exception', IN_OUTAGE),
-    row('CLIENT', 'failed', 'exception'),
+    row('CLIENT', undefined, 'exception'),
   ),
-  'nothing documented': cells(row('TRANSPORT', undefined, undefined, NEVER), row('CLIENT'), DOWN, DOWN),
+  'unknown exception': cells(row('SERVICE', undefined, 'exception', IN_OUTAGE), row('CLIENT', undefined, 'exception')),
+  'nothing documented': cells(UNREADABLE, row('CLIENT'), DOWN, UNREADABLE),
 };
 
 /** The verdict of a response, the evidence with its reason for the log, and the outcome of the call for the metrics. */
@@ -139,7 +142,7 @@ function failed(reason: string, category: CaptchaFailureCategory, details: Captc
 /** The reason of evidence, for the log: the service's own code, or the kind of its response. */
 function reasonOf({ kind, code }: CaptchaResponse, status: number): string {
   if (kind === 'illegal signature') return 'illegal sign_token';
-  if (kind === 'exception of the service') return `exception ${code ?? ''}`.trim();
+  if (kind === 'exception of the service' || kind === 'unknown exception') return `exception ${code ?? ''}`.trim();
   if (code !== null) return code;
   return kind === 'nothing documented' && status !== 200 ? `HTTP status ${status}` : kind;
 }

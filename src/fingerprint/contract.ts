@@ -80,6 +80,13 @@ export const invalidRequestEnvelope = z.object({
   data: z.object({ errors: fieldErrors.default([]) }),
 });
 
+/** The refusals of our credentials (7), whose message is exactly this. A firewall has others. */
+export const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [401, 'Invalid bearer token'],
+  [403, 'Forbidden'],
+  [404, 'integration not found'],
+]);
+
 /** Any envelope, to compare its `code` with the HTTP status (section 4, rule 1), and to log its message. */
 export const anyEnvelope = z.object({ code: z.int(), message: z.unknown() });
 

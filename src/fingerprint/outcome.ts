@@ -21,6 +21,7 @@ import {
   type FingerprintData,
   invalidRequestEnvelope,
   METADATA_KEYS,
+  REFUSALS,
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
@@ -63,24 +64,24 @@ function meaningOf({ status, json, unreadable }: UpstreamResponse, ofApplication
     evidence,
     outcome: undefined,
   });
-  const undocumented = (internal: string | undefined, evidence = evidenceOfStatus(status)) =>
-    error('UPSTREAM_PROTOCOL_ERROR', evidence, { internal });
+  const undocumented = (internal: string | undefined) =>
+    error('UPSTREAM_PROTOCOL_ERROR', evidenceOfStatus(status), { internal });
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) return { answer: success.data.data, evidence: 'well', outcome: 'ok' };
   const envelope = anyEnvelope.safeParse(json).data;
   // Section 4, rule 1.
-  if (envelope && envelope.code !== status)
-    return undocumented(`HTTP status ${status} with code ${envelope.code}`, 'failed');
+  if (envelope && envelope.code !== status) return undocumented(`HTTP status ${status} with code ${envelope.code}`);
   if (success) return undocumented(unreadable ?? describeIssues(success.error));
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
-    if (rejection) return { answer: rejection.data.errors, evidence: 'well', outcome: 'rejected' };
+    if (rejection) return { answer: rejection.data.errors, evidence: 'answered', outcome: 'rejected' };
     return undocumented(describeIssues(error));
   }
   const message = loggableMessage(envelope?.message);
-  if ([401, 403, 404].includes(status)) {
+  const refusal = REFUSALS.get(status);
+  if (refusal !== undefined) {
     const internal = `HTTP status ${status}${ofApplication}${message}`;
-    if (envelope) return error('UPSTREAM_REJECTED', 'refused', { internal });
+    if (envelope?.message === refusal) return error('UPSTREAM_REJECTED', 'refused', { internal });
     // It may come from a firewall, which a bot can provoke. Our probe finds a mistake of ours.
     const details = { internal, side: 'upstream', message: NO_ENVELOPE } as const;
     return error('UPSTREAM_REJECTED', evidenceOfStatus(status), details);

@@ -9,13 +9,13 @@ const MIN_LAG_MS = 250;
 
 /**
  * Starts the deadline of a call or a probe. At its end `signal` aborts with UPSTREAM_TIMEOUT; with OVERLOADED if `pendingOf` has no
- * request yet, or if a lag of this process explains the delay: it sent the request late, or a part of the answer was in the socket.
- * No other lag excuses it: the requests of one client make us lag, and could hide an outage.
+ * request yet, or if a lag of this process explains the delay: it sent the request late, or in the turn after the deadline the request
+ * goes on. No other lag excuses it: the requests of one client make us lag, and could hide an outage.
  */
 export function startDeadline(
   ms: number,
   eventLoop: EventLoop,
-  pendingOf: () => Pick<PendingRequest, 'isSent' | 'progress'> | undefined,
+  pendingOf: () => Pick<PendingRequest, 'progress'> | undefined,
   cancellation?: AbortSignal,
 ) {
   const ending = new AbortController();
@@ -30,9 +30,8 @@ export function startDeadline(
     const pending = pendingOf();
     if (!pending) return true;
     const elapsedMs = performance.now() - startedAt;
-    const isLong = (lag: number, part: number) => lag > Math.max(elapsedMs * part, Math.min(ms / 2, MIN_LAG_MS));
-    if (!pending.isSent) return isLong(lagMs(), 1 / 2);
-    return isLong(lagUntilSentMs, 1 / 4) || (pending.progress !== progressBefore && isLong(lagMs(), 1 / 4));
+    const isLong = (lag: number) => lag > Math.max(elapsedMs / 4, Math.min(ms / 2, MIN_LAG_MS));
+    return isLong(lagUntilSentMs) || (pending.progress !== progressBefore && isLong(lagMs()));
   };
   const timer = setTimeout(() => {
     const progress = pendingOf()?.progress;

@@ -9,13 +9,14 @@ export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 /**
- * What one response, or its absence, shows. A call changes the health only with `well`, because a client can provoke all else.
+ * What one response, or its absence, shows. A call changes the health only with `well`: a client can provoke nearly all else.
  * - `well`: a documented response that does not blame us.
- * - `answered`: a documented response that an edge may give for a service that is down. For a probe it is `well`.
- * - `refused`: a documented refusal of our credentials, or a certificate that nobody vouches for.
+ * - `answered`: a documented response that needs no credentials, or that an edge may give for a service that is down. For a probe it
+ *   is `well`, because no client can provoke it.
+ * - `refused`: a documented refusal of our credentials.
  * - `unknown_account`, `withdrawn`: the service says that it does not know the account, or has deleted or paused it.
  * - `no_such_host`: the look-up says that the host does not exist.
- * - `elsewhere`: a 401 or 404 that is not documented, so something other than the service may be at the address.
+ * - `undocumented_refusal`: a certificate that nobody vouches for, or a new code about our account.
  * - `failed`: a failure as in an outage.
  * - `limited`: a 429. A service that limits us is not down.
  * - `inconclusive`: another response, such as an unreadable one.
@@ -28,7 +29,7 @@ export type Evidence =
   | 'unknown_account'
   | 'withdrawn'
   | 'no_such_host'
-  | 'elsewhere'
+  | 'undocumented_refusal'
   | 'failed'
   | 'limited'
   | 'inconclusive'
@@ -38,7 +39,7 @@ export type Evidence =
 const ONCE_WORKED: Readonly<Partial<Record<Evidence, Evidence>>> = {
   unknown_account: 'withdrawn',
   no_such_host: 'failed',
-  elsewhere: 'inconclusive',
+  undocumented_refusal: 'inconclusive',
 };
 
 export interface HealthStatus {
@@ -50,8 +51,8 @@ export interface HealthStatus {
   /** The problem, for the log; empty if there is none. */
   readonly reason: string;
   readonly isHostUnknown: boolean;
-  /** Is it `refused` because the service has deleted or paused the account? That is no mistake of the configuration. */
-  readonly isWithdrawn: boolean;
+  /** Why it is `refused`, as long as probes confirm it: by our mistake, or because the service has deleted or paused the account. */
+  readonly refusal: 'mistake' | 'withdrawn' | undefined;
   readonly outages: number;
   /** Evidence of the last probe that counts only if the next one confirms it. */
   readonly pending: 'failed' | 'inconclusive' | undefined;
@@ -63,7 +64,7 @@ export const NEW_ACCOUNT: HealthStatus = {
   isNew: true,
   reason: '',
   isHostUnknown: false,
-  isWithdrawn: false,
+  refusal: undefined,
   outages: 0,
   pending: undefined,
 };
@@ -80,7 +81,7 @@ const NEXT: Readonly<Record<Evidence | 'failed twice' | 'inconclusive twice', Ro
   unknown_account: always('refused'),
   withdrawn: always('refused'),
   no_such_host: always('refused'),
-  elsewhere: always('refused'),
+  undocumented_refusal: always('refused'),
   failed: {},
   'failed twice': always('outage'),
   limited: { unknown: 'unknown', refused: 'refused', outage: 'unknown' },
@@ -98,6 +99,7 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
   const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
   const row = isPending && before.pending === evidence ? NEXT[`${evidence} twice`] : NEXT[evidence];
   const state = row[before.state];
+  const isBlame = NEXT[evidence].well === 'refused';
   if (state === undefined) return { ...before, pending };
   return {
     state,
@@ -105,7 +107,7 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
     isNew: before.isNew && evidence === 'local_failure',
     reason,
     isHostUnknown: given === 'no_such_host',
-    isWithdrawn: evidence === 'withdrawn',
+    refusal: evidence === 'withdrawn' ? evidence : isBlame ? 'mistake' : undefined,
     outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
     pending,
   };

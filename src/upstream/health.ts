@@ -8,6 +8,8 @@ import type { UpstreamSettings } from './settings.ts';
 
 /** How often a trial is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
 const TRIAL_INTERVAL_MS = 1_000;
+/** The most trials that follow one at once, because it was inconclusive. */
+const MORE_TRIALS = 4;
 /** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
 const GRACE_MS = 15_000;
 /** So many refused calls in a row, over this many ms, are told as a refusal of the account, although probes are answered. */
@@ -31,8 +33,8 @@ export interface Permit {
 }
 
 /**
- * The health of one account. Only probes find fault with it, because a client can provoke failed calls; any documented response
- * shows that it works. Times are on the clock of `performance.now()`.
+ * The health of one account. Only probes find fault with it, because a client can provoke failed calls; a response that needs our
+ * credentials shows that it works. Times are on the clock of `performance.now()`.
  */
 export class AccountHealth {
   readonly id: string;
@@ -41,6 +43,7 @@ export class AccountHealth {
   #status = NEW_ACCOUNT;
   #pausedUntil = 0;
   #nextTrialAt = 0;
+  #trialsLeft = MORE_TRIALS;
   #respondedAt = Number.NEGATIVE_INFINITY;
   /** The calls in a row that were refused because of our credentials, and the time of the first one. */
   #refusals = { count: 0, since: 0, areMany: false };
@@ -61,7 +64,7 @@ export class AccountHealth {
   }
 
   /**
-   * Admits a call. In an outage or a pause one call a second goes through, because the service may reject only our probes.
+   * Admits a call. In an outage or a pause one to five calls a second go through, because the service may reject only our probes.
    *
    * @param canBeSent is false if a limit of our own would stop the call anyway
    * @returns whether it is the trial of this second @throws UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`
@@ -74,12 +77,15 @@ export class AccountHealth {
       const why = isDown ? 'outage' : 'pause';
       throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { why, internal: NOT_SENT[why] });
     }
+    if (this.#nextTrialAt > 0) this.#trialsLeft = MORE_TRIALS;
     this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
     return true;
   }
 
-  /** Admits another trial at once, because the last one was inconclusive. */
+  /** Admits another trial at once after an inconclusive one. Otherwise a bot could take each of them, and nobody would see a recovery. */
   tryAgain(): void {
+    if (this.#trialsLeft <= 0) return;
+    this.#trialsLeft -= 1;
     this.#nextTrialAt = 0;
   }
 
@@ -169,7 +175,7 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
     if (state === 'well' && before.reason === '') log.debug(ids, 'The account works.');
     else if (state === 'well') log.info({ ...ids, before: before.state }, WORKS_AGAIN);
     else if (state === 'refused') {
-      const isObstacle = !isReady && required.includes(account) && !account.status.isWithdrawn;
+      const isObstacle = !isReady && required.includes(account) && account.status.refusal === 'mistake';
       // The sandbox has accounts that are meant to be refused.
       const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
       log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
@@ -181,8 +187,7 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
 
   /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays the rollout. */
   function updateReadiness(): void {
-    const isObstacle = ({ hasWorked, state, isWithdrawn }: HealthStatus) =>
-      !hasWorked && ((state === 'refused' && !isWithdrawn) || !isGraceOver);
+    const isObstacle = ({ hasWorked, refusal }: HealthStatus) => !hasWorked && (refusal === 'mistake' || !isGraceOver);
     if (required.some(({ status }) => isObstacle(status))) return;
     clearTimeout(graceTimer);
     isReady = true;
@@ -219,7 +224,7 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
         isGraceOver = true;
         updateReadiness();
       }, graceMs);
-      if (upstreamCheck !== 'off') for (const account of all) schedule.start(account.id, required.includes(account));
+      if (upstreamCheck !== 'off') for (const { id } of all) schedule.start(id);
       updateReadiness();
       return ready.promise;
     },

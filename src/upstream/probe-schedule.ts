@@ -9,8 +9,6 @@ const MAX_PER_SECOND = 10;
 
 interface Plan {
   readonly id: string;
-  /** Has a call asked for it? Otherwise its probes can wait. */
-  isAsked: boolean;
   /** Is the next probe the first one since `start`? */
   isFirst: boolean;
   lastProbeAt: number;
@@ -23,7 +21,7 @@ export class ProbeSchedule {
   readonly #send: (id: string) => void;
   readonly #isRefused: (id: string) => boolean;
   readonly #plans: ReadonlyMap<string, Plan>;
-  /** The accounts whose probe is due, but may exceed `MAX_PER_SECOND`; the one that is due for the longest time first. */
+  /** The accounts whose probe is due, but may exceed `MAX_PER_SECOND`, in the order in which they became due. */
   readonly #due = new Set<Plan>();
   #left = MAX_PER_SECOND;
   #countedAt = performance.now();
@@ -34,15 +32,14 @@ export class ProbeSchedule {
   constructor(ids: readonly string[], isRefused: (id: string) => boolean, send: (id: string) => void) {
     this.#send = send;
     this.#isRefused = isRefused;
-    const fresh = { isAsked: false, isFirst: true, lastProbeAt: Number.NEGATIVE_INFINITY, timer: undefined };
+    const fresh = { isFirst: true, lastProbeAt: Number.NEGATIVE_INFINITY, timer: undefined };
     this.#plans = new Map(ids.map((id) => [id, { id, ...fresh }]));
   }
 
   /** Plans probes of an account until `stop`. A refused account gets its next one as soon as possible. */
-  start(id: string, isAsked = true): void {
+  start(id: string): void {
     const plan = this.#plans.get(id);
     if (!plan || this.#isClosed) return;
-    plan.isAsked ||= isAsked;
     if (this.#due.has(plan) || (plan.timer && !this.#isRefused(id))) return;
     plan.isFirst = plan.timer === undefined;
     // Counted from the last probe, so that many calls cannot postpone one that is due.
@@ -52,7 +49,7 @@ export class ProbeSchedule {
   /** Starts the probes of every account that has none planned, and no recent one. */
   startOthers(): void {
     for (const plan of this.#plans.values())
-      if (performance.now() - plan.lastProbeAt >= USUAL_INTERVAL_MS) this.start(plan.id, false);
+      if (performance.now() - plan.lastProbeAt >= USUAL_INTERVAL_MS) this.start(plan.id);
   }
 
   stop(id: string): void {
@@ -60,7 +57,6 @@ export class ProbeSchedule {
     if (!plan) return;
     clearTimeout(plan.timer);
     plan.timer = undefined;
-    plan.isAsked = false;
     this.#due.delete(plan);
   }
 
@@ -81,19 +77,19 @@ export class ProbeSchedule {
     else plan.timer = setTimeout(becomeDue, ms).unref();
   }
 
-  /** Sends what is due, within the budget: first for accounts that calls have asked for. */
+  /** Sends what is due, within the budget. What is due first is sent first, so that no account can keep another from its turn. */
   #sendDue(): void {
     const now = performance.now();
     this.#left = Math.min(MAX_PER_SECOND, this.#left + ((now - this.#countedAt) * MAX_PER_SECOND) / 1_000);
     this.#countedAt = now;
-    for (let [plan] = this.#due; plan && this.#left >= 1; [plan] = this.#due) {
-      const next = [...this.#due].find(({ isAsked }) => isAsked) ?? plan;
-      this.#due.delete(next);
+    for (const plan of this.#due) {
+      if (this.#left < 1) break;
+      this.#due.delete(plan);
       this.#left -= 1;
-      const usualMs = this.#isRefused(next.id) ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
-      this.#planIn(next, next.isFirst ? MIN_INTERVAL_MS : usualMs);
-      Object.assign(next, { isFirst: false, lastProbeAt: now });
-      this.#send(next.id);
+      const usualMs = this.#isRefused(plan.id) ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
+      this.#planIn(plan, plan.isFirst ? MIN_INTERVAL_MS : usualMs);
+      Object.assign(plan, { isFirst: false, lastProbeAt: now });
+      this.#send(plan.id);
     }
     if (this.#due.size === 0 || this.#timer) return;
     const sendLater = () => {

@@ -24,12 +24,10 @@ export interface ProbeOptions {
   readonly timeoutMs: number;
 }
 
-/** The evidence of an answer whose body is not documented. A 200 may hold anything, so it shows nothing. */
+/** The evidence of an answer whose body is not documented: a firewall, which a bot can provoke, may give any but a 5xx. */
 export function evidenceOfStatus(status: number): Evidence {
-  if (status === 401 || status === 404) return 'elsewhere';
   if (status === 429) return 'limited';
-  // Any other 4xx is about this request, and shows no outage.
-  return status === 200 || (status >= 400 && status < 500) ? 'inconclusive' : 'failed';
+  return status >= 500 ? 'failed' : 'inconclusive';
 }
 
 /** The evidence of a call or a probe without a response. The head of a 200 alone shows nothing: a proxy may send it for a service that hangs. */
@@ -38,7 +36,7 @@ export function evidenceOfError(error: unknown): Evidence {
   if (error.why === 'unknown_host') return 'no_such_host';
   if (error.why === 'unreadable' || error.why === 'incomplete' || error.code === 'UPSTREAM_PROTOCOL_ERROR')
     return 'inconclusive';
-  return error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed';
+  return error.code === 'UPSTREAM_REJECTED' ? 'undocumented_refusal' : 'failed';
 }
 
 /** Each probe of an account begins at another address, because it does not wait for the result of the last one. */

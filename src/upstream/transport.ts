@@ -100,10 +100,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     else this.endConnection = this.#carrier.dispatch(this.#options, this);
   }
 
-  get isSent(): boolean {
-    return this.#controller !== undefined;
-  }
-
   /** The number of events on the socket so far. */
   get progress(): number {
     return this.#progress;
@@ -205,7 +201,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #reject(error: Error): void {
     const isFailure = isUpstreamFailure(error);
-    // A status other than 200 is an answer by itself, even if its body is broken.
+    // A status other than 200 is an answer by itself, even if its body is broken; nobody reads it as a pass.
     if (isFailure && this.#status > 0 && this.#status !== 200) return void this.onResponseEnd();
     this.#isOver = true;
     if (!isFailure || !this.#hasBegun) return void this.#settled.reject(error);

@@ -10,6 +10,8 @@ import { ARGS, EXCEPTION, FAIL, PASS } from './support.ts';
 /** What an answer to a probe shows about a captcha id. Section numbers are the captcha document's. */
 
 const HEALTHY_PROBE = { evidence: 'well', reason: '' };
+/** For a probe this is well, too. */
+const ANSWERED = { evidence: 'answered', reason: 'rejection' };
 const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' } as const;
 const probe = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
 const judge = (json: unknown, status = 200) => probe.classify({ status, json }, probe.body());
@@ -29,16 +31,16 @@ describe('what a documented answer shows', () => {
       if (code === '-50000') return { evidence: 'failed', reason: 'exception -50000' };
       return { evidence: BLAMING[code] ?? 'answered', reason: code };
     };
-    for (const status of [200, 400, 500]) expect(judge({ ...EXCEPTION, code, msg }, status)).toEqual(shown());
+    for (const status of [200, 302, 500]) expect(judge({ ...EXCEPTION, code, msg }, status)).toEqual(shown());
   });
 
   test.each(reasons)('a probe that gets a failure with the reason $reason (7.1)', ({ reason }) => {
     const blames = { evidence: 'refused', reason: 'illegal sign_token' };
-    expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : HEALTHY_PROBE);
+    expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : ANSWERED);
   });
 
   test('a probe that gets a failure for an undocumented reason shows that the service judges', () => {
-    expect(judge({ ...FAIL, reason: 'of a new kind' })).toEqual(HEALTHY_PROBE);
+    expect(judge({ ...FAIL, reason: 'of a new kind' })).toEqual(ANSWERED);
   });
 
   test('a probe that gets a pass shows that the service judges, although a made-up challenge should not get one', () => {
@@ -63,11 +65,20 @@ describe('an answer that is not documented', () => {
     ['a list', [PASS], 200, 'inconclusive'],
     ['a bare 503', undefined, 503, 'failed'],
     ['a bare 429', undefined, 429, 'limited'],
-    ['a bare 401', undefined, 401, 'elsewhere'],
+    ['a bare 401', undefined, 401, 'inconclusive'],
+    ['a challenge of a firewall', undefined, 202, 'inconclusive'],
+    ['a redirect to the page of a firewall', undefined, 302, 'inconclusive'],
+    ['the JSON of a firewall', { status: 'error', message: 'Forbidden' }, 403, 'inconclusive'],
     ['a bare 403', undefined, 403, 'inconclusive'],
-    ['an unknown exception', { ...EXCEPTION, code: '-59999' }, 200, 'failed'],
-    ['an exception without a code', { ...EXCEPTION, code: undefined }, 200, 'failed'],
-    ['an unknown exception of the family of the captcha id', { ...EXCEPTION, code: '-50199' }, 200, 'refused'],
+    ['an unknown exception', { ...EXCEPTION, code: '-59999' }, 200, 'inconclusive'],
+    ['an unknown exception with HTTP status 500', { ...EXCEPTION, code: '-59999' }, 500, 'failed'],
+    ['an exception without a code', { ...EXCEPTION, code: undefined }, 200, 'inconclusive'],
+    [
+      'an unknown exception of the family of the captcha id',
+      { ...EXCEPTION, code: '-50199' },
+      200,
+      'undocumented_refusal',
+    ],
     ['an unknown exception of the family of a challenge', { ...EXCEPTION, code: '-50399' }, 200, 'answered'],
   ])('an undocumented answer to a probe: %s', (_what, body, status, evidence) => {
     expect(judge(body, status)).toMatchObject({ evidence });

@@ -10,6 +10,7 @@ import {
   thenClose,
   thenReset,
 } from '../support/hostile.ts';
+import { UNLESS_LATE } from '../support/steady.ts';
 import { CHECKED, FIRST, type Outcome, proceeded, untilProceeding } from './captchas.ts';
 import { ANDROID, altered, FAIL, KEPT_OPEN } from './documented.ts';
 import { NO_ANSWER } from './fault-table.ts';
@@ -141,7 +142,7 @@ test.concurrent.for<[string, string, Behaviour]>([
   ['is too long', UNREADABLE, answer(200, ' '.repeat(300_000))],
   ['switches protocols', FAILED_REQUEST, bytes('HTTP/1.1 101 \r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n')],
   ['is no HTTP', FAILED_REQUEST, bytes('SSH-2.0-OpenSSH\r\n')],
-])('an answer about a captcha that %s %s, and is no outage', async ([, effect, behave], context) => {
+])('an answer about a captcha that %s %s, and is no outage', UNLESS_LATE, async ([, effect, behave], context) => {
   const { upstream, app } = await startBoth(context, good(CAPTCHA), 1_000, { captchaFailOpen: 'always', ...CHECKED });
   let probes = 0;
   upstream.behave(behave, (exchange) => {
@@ -161,7 +162,7 @@ test.concurrent.for<[string, string, Behaviour]>([
 test.concurrent.for<[string, Behaviour]>([
   ['its head', bytes('HTTP/1.1 200 OK\r\ncontent-')],
   ['its body', bytes(head(200, LONG))],
-])('a captcha service that hangs within %s is down, and people go on', async ([, behave], context) => {
+])('a captcha service that hangs within %s is down, and people go on', UNLESS_LATE, async ([, behave], context) => {
   const { upstream, app } = await startBoth(context, good(CAPTCHA), 1_000, CHECKED);
   expect(await verify(app)).toMatchObject({ __typename: 'CaptchaPassed' });
   upstream.fail(behave);

@@ -12,7 +12,7 @@ const probe = fingerprintProbe(prepareApplication(account));
 
 /** What each documented error shows: 400 is about the token, 401, 403 and 404 are about us (section 7). */
 const SHOWN: Readonly<Record<number, object>> = {
-  400: HEALTHY_PROBE,
+  400: { evidence: 'answered', reason: '' },
   401: { evidence: 'refused', reason: 'HTTP status 401: Invalid bearer token' },
   403: { evidence: 'refused', reason: 'HTTP status 403' },
   404: { evidence: 'refused', reason: 'HTTP status 404: integration not found' },
@@ -30,11 +30,14 @@ test('a probe that gets a success shows that the account works, although an empt
 test.each<[string, unknown, number, string, string?]>([
   ['a page with HTTP status 200', undefined, 200, 'inconclusive'],
   ['an empty object', {}, 200, 'inconclusive'],
-  ['a code unlike the HTTP status', { ...ANDROID, code: 500 }, 200, 'failed'],
-  ['a code unlike the HTTP status 401', { code: 500, message: 'x', data: {} }, 401, 'failed'],
+  ['a code unlike the HTTP status', { ...ANDROID, code: 500 }, 200, 'inconclusive'],
+  ['a code unlike the HTTP status 401', { code: 500, message: 'x', data: {} }, 401, 'inconclusive'],
+  ['a code unlike the HTTP status 503', { code: 200, message: 'x', data: {} }, 503, 'failed'],
+  ['the envelope of a gateway', { code: 404, message: 'Not Found' }, 404, 'inconclusive'],
+  ['the envelope of a firewall', { code: 403, message: 'Blocked', data: {} }, 403, 'inconclusive'],
   ['a bare 400', undefined, 400, 'inconclusive'],
   ['a 400 of something else', { error: 'bad request' }, 400, 'inconclusive'],
-  ['a bare 401', undefined, 401, 'elsewhere'],
+  ['a bare 401', undefined, 401, 'inconclusive'],
   ['a bare 403', undefined, 403, 'inconclusive'],
   ['a body in gzip', undefined, 200, 'inconclusive', 'gzip'],
 ])('a probe that gets an undocumented answer: %s', (_what, json, status, evidence, unreadable) => {

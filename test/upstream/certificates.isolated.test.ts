@@ -69,9 +69,9 @@ test('a probe blames us for a certificate that we do not accept: an unknown issu
   }
   expect(shown).toEqual([
     ['well', ''],
-    ['refused', 'Error DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['refused', 'Error ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['refused', 'Error CERT_HAS_EXPIRED'],
+    ['undocumented_refusal', 'Error DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['undocumented_refusal', 'Error ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['undocumented_refusal', 'Error CERT_HAS_EXPIRED'],
   ]);
 });
 

@@ -43,8 +43,27 @@ test.each(CELLS)('%s in the state %s leads to %s', (_shown, state, next, shown) 
   expect(after).toMatchObject({ state: next, hasWorked: true, outages: Number(next === OUTAGE && state !== OUTAGE) });
 });
 
-test('a host that does not exist is a refusal until the account has worked', () => {
-  expect(statusAfter(NEW_ACCOUNT, 'no_such_host')).toMatchObject({ state: REFUSED, hasWorked: false });
+test.each<[Evidence, HealthState, HealthState, string | undefined]>([
+  ['no_such_host', REFUSED, OUTAGE, 'mistake'],
+  ['undocumented_refusal', REFUSED, UNKNOWN, 'mistake'],
+  ['unknown_account', REFUSED, REFUSED, 'mistake'],
+  ['withdrawn', REFUSED, REFUSED, 'withdrawn'],
+  ['refused', REFUSED, REFUSED, 'mistake'],
+])('%s means something else once the account has worked', (evidence, first, later, refusal) => {
+  expect(statusAfter(NEW_ACCOUNT, evidence)).toMatchObject({ state: first, hasWorked: false, refusal });
+  const worked = { ...NEW_ACCOUNT, hasWorked: true, isNew: false };
+  const after = statusAfter(statusAfter(worked, evidence), evidence);
+  expect(after.state).toBe(later);
+  if (evidence === 'unknown_account') expect(after.refusal).toBe('withdrawn');
+});
+
+test('a refusal that probes no longer confirm takes no account that has worked out of the count', () => {
+  for (const evidence of ['refused', 'withdrawn'] as const) {
+    const refused = statusAfter(statusAfter(NEW_ACCOUNT, 'well'), evidence);
+    expect(refused.refusal).toBeDefined();
+    expect(statusAfter(refused, 'limited').refusal).toBeUndefined();
+    expect(statusAfter(statusAfter(refused, 'inconclusive'), 'inconclusive').refusal).toBeUndefined();
+  }
 });
 
 test('an account is new until something but a failure of our own was shown, and works from its first good response on', () => {
