@@ -1,5 +1,7 @@
+import type { FormattedExecutionResult } from 'graphql';
 import type { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
+import type { Reservation } from '../runtime/shares.ts';
 import type { Caller } from './caller.ts';
 import type { Cost } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
@@ -14,18 +16,29 @@ export interface ContextOptions {
   readonly slices: ReadonlyMap<string, PartMaker>;
 }
 
+/** The answer to an operation, with the status that it has in HTTP. */
+export interface Answer {
+  readonly status: number;
+  readonly result: FormattedExecutionResult;
+}
+
 /** The context of a request. Resolvers get a shallow copy: no field is `#private`, and counters are in objects. */
 export class RequestContext {
   readonly operation: Operation;
   readonly caller: Caller;
   readonly cost: Cost;
+  /** The memory of the request: its body, then its document. */
+  readonly memory: Reservation;
+  /** The answer or the error of a document that must not be parsed. Apollo Server hides what a plugin throws. */
+  readonly unparsed: { because?: Answer | Error | undefined } = {};
   private readonly refused = { fields: 0 };
   private readonly slices: ContextOptions['slices'];
   private readonly parts: Record<string, object> = {};
 
-  constructor(operation: Operation, caller: Caller, { maxCost, slices }: ContextOptions) {
+  constructor(operation: Operation, caller: Caller, memory: Reservation, { maxCost, slices }: ContextOptions) {
     this.operation = operation;
     this.caller = caller;
+    this.memory = memory;
     this.cost = { max: maxCost, spent: 0 };
     this.slices = slices;
   }

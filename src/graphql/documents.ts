@@ -1,22 +1,6 @@
-import { Lexer, Source, TokenKind } from 'graphql';
+import { type DocumentNode, Kind, Lexer, Source, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
-
-/** The name of a document's first operation, as routers and clients write it. */
-const LEADING_NAME = /^\s*(?:query|mutation)\s+([_A-Za-z]\w*)/;
-
-/**
- * The text under which a document is known, and the name of its first operation. The text has underscores for the name, because
- * a router names each operation after its client's, and sends the same selection under hundreds of names. The length of the name
- * stays, so that errors have the locations of the document that was sent. A document that begins otherwise has no name here, and
- * is known by its own text.
- */
-export function keyOf(source: string): { readonly key: string; readonly name: string | undefined } {
-  const [head = '', name] = LEADING_NAME.exec(source) ?? [];
-  if (name === undefined) return { key: source, name };
-  const key = head.slice(0, -name.length) + '_'.repeat(name.length) + source.slice(head.length);
-  return { key, name };
-}
 
 /** The most lexical tokens that the parser reads. A selection of all fields has some 300. */
 export const MAX_TOKENS = 2_000;
@@ -87,6 +71,16 @@ const BYTES_PER_TOKEN = 480;
 
 export function estimateParsedBytes(source: string): number {
   return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
+}
+
+/** The most memory of an operation apart from its tokens and its texts. */
+const BYTES_PER_OPERATION = 2_048;
+
+/** The most memory that a parsed document takes, with what is computed once for its operations. */
+export function sizeOfDocument({ loc, definitions }: DocumentNode): number {
+  const source = loc?.source.body ?? '';
+  const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  return estimateParsedBytes(source) + 2 * source.length + operations.length * BYTES_PER_OPERATION;
 }
 
 /** How long after its last use an entry cannot be evicted, in ms. */

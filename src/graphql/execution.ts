@@ -3,7 +3,6 @@ import { getHeapStatistics } from 'node:v8';
 import {
   type DocumentNode,
   execute,
-  type FormattedExecutionResult,
   type FragmentDefinitionNode,
   type GraphQLSchema,
   Kind,
@@ -13,15 +12,15 @@ import type { CompiledQuery } from 'graphql-jit';
 import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/metrics.ts';
 import { canBeCompiled, compile } from './compile.ts';
-import type { RequestContext } from './context.ts';
+import type { Answer, RequestContext } from './context.ts';
 import { checkCost, costOf, fieldsOf, type OperationCost } from './cost.ts';
-import { DocumentCache, estimateParsedBytes, keyOf } from './documents.ts';
+import { DocumentCache, sizeOfDocument } from './documents.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import type { CostLimits } from './settings.ts';
 import { checkVariables, type DeclaredVariables, declaredBy, dropUndeclared } from './variables.ts';
 
 /** An operation of a valid document, with everything that is computed once for it. */
-export interface KnownOperation {
+interface KnownOperation {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
   readonly kind: Omit<OperationKind, 'name'>;
@@ -33,50 +32,30 @@ export interface KnownOperation {
   readonly bytes: number;
 }
 
-/** A known operation with the name that a request's document gives it. */
-interface NamedOperation {
-  readonly known: KnownOperation;
-  readonly name: string | undefined;
-}
-
 type Variables = Record<string, unknown>;
 
-/** The answer to an operation, with the status that it has in HTTP. */
-export interface Answer {
-  readonly status: number;
-  readonly result: FormattedExecutionResult;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /**
- * The most memory for known operations, and for compiled ones, in bytes. deploy/capacity.md says how many fit. With both full, a
- * process held 86 MiB of an old heap of 256, and up to 60 with documents of the worst kinds, which are estimated too high.
+ * The most memory for valid documents, and for compiled operations, in bytes. deploy/capacity.md says how many fit. With both full,
+ * a process held 86 MiB of an old heap of 256, and up to 60 with documents of the worst kinds, which are estimated too high.
  */
-const MAX_CACHE_BYTES = getHeapStatistics().heap_size_limit / 10;
-/** The most memory of an operation apart from its tokens and its texts. */
-const BYTES_PER_OPERATION = 2_048;
+export const MAX_CACHE_BYTES = getHeapStatistics().heap_size_limit / 10;
 /** Compiled code with its own source takes up to this many times the memory of the operation. */
 const CODE_FACTOR = 4;
-/** The most memory for the answers to invalid documents. */
-const MAX_INVALID_BYTES = 2 * 1024 * 1024;
 
 /** The execution after which an operation is compiled: compiling costs a hundred times as much as an execution. */
 const COMPILED_AT_USE = 3;
 /** The most operations that wait to be compiled. The uses of a further operation are counted anew. */
 const MAX_WAITING = 50;
 
-/** Executes every operation, with or without Apollo Server. */
+/** Checks and executes the operations of valid documents. */
 export class Execution {
   readonly #schema: GraphQLSchema;
   readonly #limits: CostLimits;
-  /** Valid documents that have one operation. */
-  readonly #known = new DocumentCache<string, KnownOperation>(MAX_CACHE_BYTES);
+  readonly #known = new WeakMap<OperationDefinitionNode, KnownOperation>();
   /** Compiled operations. graphql-js executes all others. */
   readonly #code = new DocumentCache<KnownOperation, CompiledQuery['query']>(MAX_CACHE_BYTES, undefined, (evicted) => {
     evicted.uses = 0;
   });
-  /** The answers to invalid documents, by their text. */
-  readonly invalid = new DocumentCache<string, Answer>(MAX_INVALID_BYTES);
   /** The number of operations that wait to be compiled, and the end of the last compilation. */
   #waiting = 0;
   #lastCompilation: Promise<unknown> = Promise.resolve();
@@ -86,28 +65,17 @@ export class Execution {
     this.#limits = limits;
   }
 
-  /** The operation of a known document. Undefined if the document is new, or its operation has another name. */
-  find(source: string, operationName: string | undefined): NamedOperation | undefined {
-    const { key, name: leadingName } = keyOf(source);
-    const known = this.#known.get(key);
-    if (!known) return undefined;
-    const name = leadingName ?? known.definition.name?.value;
-    return operationName === undefined || operationName === name ? { known, name } : undefined;
+  /** What is known of an operation of a valid document. */
+  know(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
+    const known = this.#known.get(definition) ?? this.#analyse(document, definition);
+    this.#known.set(definition, known);
+    return known;
   }
 
-  /** Adds the operation of a valid document, unless it is known. A document with several operations is not kept. */
-  add(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
-    const source = document.loc?.source.body ?? '';
-    const { key } = keyOf(source);
-    const known = this.#known.get(key);
-    // Apollo Server also gets known documents, to trace them.
-    if (known) return known;
+  #analyse(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
     const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-    let operations = 0;
-    for (const node of document.definitions) {
+    for (const node of document.definitions)
       if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
-      else operations += 1;
-    }
     const { operation: type, selectionSet } = definition;
     const root = this.#schema.getRootType(type);
     if (!root) throw new Error(`expected an operation that is valid, but got a ${type}`);
@@ -116,22 +84,20 @@ export class Execution {
     // Routers add `__typename`.
     const [field, ...others] = [...rootFields].filter((fieldName) => !fieldName.startsWith('__'));
     const kind = { type, field: others.length > 0 ? 'several' : (field ?? 'introspection') };
-    const operation = {
+    return {
       document,
       definition,
       kind,
       cost: costOf(definition, root, info),
       variables: declaredBy(definition, this.#schema),
       uses: 0,
-      bytes: estimateParsedBytes(source) + 2 * source.length + BYTES_PER_OPERATION,
+      bytes: sizeOfDocument(document),
     };
-    if (operations === 1) this.#known.add(key, operation, operation.bytes);
-    return operation;
   }
 
   /** The refusal of a request that costs too much or whose variables are invalid; undefined if it may be executed. */
-  check({ known, name }: NamedOperation, variables: Variables, context: RequestContext): Answer | undefined {
-    context.operation.recordKind(known.kind, name);
+  check(known: KnownOperation, variables: Variables, context: RequestContext): Answer | undefined {
+    context.operation.recordKind(known.kind, known.definition.name?.value);
     dropUndeclared(known.variables, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and bounds the checks that follow.

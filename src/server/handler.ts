@@ -1,19 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import type { ApolloServerPlugin } from '@apollo/server';
 import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
-import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
+import { DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import { type ContextOptions, RequestContext } from '../graphql/context.ts';
 import { mayAnswer } from '../graphql/cost.ts';
-import { documentViolation, estimateParsedBytes, keyOf } from '../graphql/documents.ts';
 import { toErrors } from '../graphql/errors.ts';
-import { type Answer, Execution } from '../graphql/execution.ts';
 import type { CostLimits } from '../graphql/settings.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
-import { callersIn, type Reservation, shareCapacity } from '../runtime/shares.ts';
-import { startApollo, TRACE_HEADER } from './apollo.ts';
+import { callersIn, shareCapacity } from '../runtime/shares.ts';
+import { startApollo } from './apollo.ts';
 import {
   JSON_TYPE,
   MAX_BYTES_IN_FLIGHT,
@@ -24,7 +22,7 @@ import {
   send,
   sendRefusal,
 } from './http.ts';
-import { ROUTER, type ServerSettings } from './settings.ts';
+import type { ServerSettings } from './settings.ts';
 
 /** The largest answer: all that the default cost allows fits into it. */
 const MAX_ANSWER_BYTES = 8_388_608;
@@ -34,7 +32,7 @@ export interface HandlerOptions extends ServerSettings, CostLimits, ContextOptio
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded' | 'watch'>;
   readonly telemetry: Telemetry;
   readonly maxAnswerBytes?: number;
-  /** A company's own plugins. With any, Apollo Server executes every operation, so that the plugins see it. */
+  /** A company's own plugins. With any, Apollo Server executes every operation, so that the plugins see the execution. */
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
 
@@ -42,16 +40,13 @@ type Handler = Awaited<ReturnType<typeof openHandler>>;
 
 /** Opens what answers the operations of a schema. */
 export async function openHandler(schema: GraphQLSchema, allowsIntrospection: boolean, options: HandlerOptions) {
-  const { maxAnswerBytes = MAX_ANSWER_BYTES, plugins = [], telemetry, routerSecrets } = options;
-  const execution = new Execution(schema, options);
+  const { maxAnswerBytes = MAX_ANSWER_BYTES, plugins = [], routerSecrets } = options;
   const inlineTraces = routerSecrets.length > 0;
   const callers = callersIn(options);
   return {
     ...options,
     maxAnswerBytes,
-    execution,
-    apollo: await startApollo(schema, { log: telemetry.log, execution, allowsIntrospection, inlineTraces, plugins }),
-    skipsApollo: plugins.length === 0,
+    apollo: await startApollo(schema, { ...options, allowsIntrospection, inlineTraces, plugins }),
     /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
     reserveBody: shareCapacity(MAX_BYTES_IN_FLIGHT, callers),
     /** Reserves the bytes of an answer, until the client has read it. The largest one fits into the share of a service, a quarter. */
@@ -75,14 +70,14 @@ export async function handleGraphql(
     const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     const operation = new Operation(request, caller, telemetry);
-    const context = new RequestContext(operation, caller, handler);
+    const context = new RequestContext(operation, caller, body, handler);
     response.on('close', () => {
       if (!response.writableFinished) operation.cancel();
     });
     let status = 500;
     let result: FormattedExecutionResult | undefined;
     try {
-      const answer = await answerOperation(handler, request, parameters, context, body);
+      const answer = await handler.apollo.answer(parameters, request.headers, context);
       status = answer.status;
       const sent = serialise(answer.result, context, maxAnswerBytes);
       result = sent.result;
@@ -90,7 +85,7 @@ export async function handleGraphql(
       if (!unread.take(sent.bytes)) throw overloaded();
       try {
         const own = { 'content-type': contentType, 'cache-control': 'no-store', 'x-request-id': operation.requestId };
-        send(response, status, { ...answer.headers, ...own }, sent.text, sent.bytes);
+        send(response, status, own, sent.text, sent.bytes);
       } finally {
         releaseWhenRead(response, unread);
       }
@@ -120,7 +115,7 @@ function parseRequest(body: unknown) {
   if (extensions != null && !isObject(extensions)) throw notGraphql('an object as its `extensions`');
   return {
     query: query ?? '',
-    operationName: operationName ?? undefined,
+    ...(operationName != null && { operationName }),
     variables: variables ?? {},
     extensions: extensions ?? {},
   };
@@ -129,50 +124,6 @@ function parseRequest(body: unknown) {
 function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is not a GraphQL request: expected ${expected}, but got something else.`);
 }
-
-/** Executes a request, through Apollo Server if its document is new. @throws RequestRefused beyond the caller's share of memory */
-async function answerOperation(
-  { apollo, execution, skipsApollo, telemetry }: Handler,
-  { headers }: IncomingMessage,
-  parameters: ReturnType<typeof parseRequest>,
-  context: RequestContext,
-  reservation: Reservation,
-): Promise<Answer> {
-  const { query, operationName, variables, extensions } = parameters;
-  // A trace reveals how requests are resolved, so only the router gets one.
-  const isTraced = context.caller.name === ROUTER && headers[TRACE_HEADER] !== undefined;
-  const mayBeKnown = skipsApollo && !isTraced && extensions['persistedQuery'] === undefined;
-  if (mayBeKnown) {
-    const found = execution.find(query, operationName);
-    const refused = found ? undefined : execution.invalid.get(query);
-    telemetry.metrics.recordDocument(found || refused ? 'hit' : 'miss');
-    if (found) return execution.check(found, variables, context) ?? execution.execute(found.known, variables, context);
-    if (refused) return refused;
-  }
-  // The name of the operation does not count, because a known document is answered under any name of the same length.
-  const refusal = documentViolation(keyOf(query).key);
-  if (refusal) return { status: 400, result: { errors: toErrors([refusal]) } };
-  if (!reservation.take(estimateParsedBytes(query))) throw overloaded();
-  const received = new HeaderMap(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-  if (!isTraced) received.delete(TRACE_HEADER);
-  const http = { method: 'POST', headers: received, search: '', body: undefined };
-  const { http: head, body } = await apollo.executeOperation(
-    { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },
-    { contextValue: context },
-  );
-  // Incremental delivery, the other kind, is not enabled.
-  if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
-  const result = body.singleResult;
-  const answer = { status: head.status ?? 200, headers: Object.fromEntries(head.headers), result };
-  if (mayBeKnown && INVALID.has(result.errors?.[0]?.extensions?.['code']))
-    execution.invalid.add(query, answer, BYTES_PER_CHARACTER * (query.length + JSON.stringify(result).length));
-  return answer;
-}
-
-/** The codes of a document that is invalid in every request. */
-const INVALID = new Set<unknown>(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'] satisfies ErrorCode[]);
-/** The most memory of a character of a document and of its answer, as JSON. */
-const BYTES_PER_CHARACTER = 4;
 
 /** The answer as JSON, or an error, if it costs too much or is too large. */
 function serialise(result: FormattedExecutionResult, { cost }: RequestContext, maxBytes: number) {
