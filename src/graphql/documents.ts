@@ -1,5 +1,4 @@
 import { type DocumentNode, Kind, Lexer, Source, TokenKind } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 
 /** The most lexical tokens that the parser reads. A selection of all fields has some 300. */
@@ -69,6 +68,7 @@ function countNames(source: string) {
 /** The most memory of a parsed token, in bytes. Its location is kept for errors. */
 const BYTES_PER_TOKEN = 480;
 
+/** The most memory of a document's tokens once it is parsed, in bytes. */
 export function estimateParsedBytes(source: string): number {
   return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
 }
@@ -81,44 +81,4 @@ export function sizeOfDocument({ loc, definitions }: DocumentNode): number {
   const source = loc?.source.body ?? '';
   const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   return estimateParsedBytes(source) + 2 * source.length + operations.length * BYTES_PER_OPERATION;
-}
-
-/** How long after its last use an entry cannot be evicted, in ms. */
-const IN_USE_MS = 60_000;
-
-/**
- * A cache, bounded in bytes, of values computed once per document. When full, a new entry replaces only entries unused for a minute,
- * the least recently used first. So new documents evict none in use.
- */
-export class DocumentCache<Key extends string | object, Value extends object> {
-  readonly #entries: LRUCache<Key, { readonly value: Value; usedAt: number }>;
-  readonly #inUseMs: number;
-
-  constructor(maxBytes: number, inUseMs = IN_USE_MS, onEvict = (_key: Key) => {}) {
-    this.#entries = new LRUCache({ maxSize: Math.floor(maxBytes), dispose: (_entry, key) => onEvict(key) });
-    this.#inUseMs = inUseMs;
-  }
-
-  get(key: Key): Value | undefined {
-    const entry = this.#entries.get(key);
-    if (entry) entry.usedAt = performance.now();
-    return entry?.value;
-  }
-
-  /** Adds an entry of this many bytes if there is room. */
-  add(key: Key, value: Value, bytes: number): void {
-    if (this.makeRoom(bytes)) this.#entries.set(key, { value, usedAt: performance.now() }, { size: bytes });
-  }
-
-  /** Is there room for an entry of this many bytes, once entries that are not in use are gone? */
-  makeRoom(bytes: number): boolean {
-    const entries = this.#entries;
-    if (bytes > entries.maxSize) return false;
-    while (entries.calculatedSize + bytes > entries.maxSize) {
-      const { value: oldest } = entries.rvalues().next();
-      if (oldest && performance.now() - oldest.usedAt < this.#inUseMs) return false;
-      entries.pop();
-    }
-    return true;
-  }
 }

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { getHeapStatistics } from 'node:v8';
 import {
   type DocumentNode,
   execute,
@@ -11,40 +10,40 @@ import {
 import type { CompiledQuery } from 'graphql-jit';
 import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/metrics.ts';
+import type { Holder } from '../runtime/shares.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { Answer, RequestContext } from './context.ts';
 import { checkCost, costOf, fieldsOf, type OperationCost } from './cost.ts';
-import { DocumentCache, sizeOfDocument } from './documents.ts';
+import type { DocumentCache } from './document-cache.ts';
+import { sizeOfDocument } from './documents.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import type { CostLimits } from './settings.ts';
 import { checkVariables, type DeclaredVariables, declaredBy, dropUndeclared } from './variables.ts';
 
 /** An operation of a valid document, with everything that is computed once for it. */
 interface KnownOperation {
+  /** The key of its document in the cache. */
+  readonly hash: string;
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
   readonly kind: Omit<OperationKind, 'name'>;
   readonly cost: OperationCost;
   readonly variables: DeclaredVariables;
-  /** The number of executions. It begins again at 0 if there is no room for its compiled code, or no longer. */
+  /** The number of executions, and the one after which it is compiled. */
   uses: number;
-  /** The most memory that it takes. */
-  readonly bytes: number;
+  compiledAt: number;
+  /** Undefined if graphql-js executes it. */
+  code: CompiledQuery['query'] | undefined;
 }
 
 type Variables = Record<string, unknown>;
 
-/**
- * The most memory for valid documents, and for compiled operations, in bytes. deploy/capacity.md says how many fit. With both full,
- * a process held 86 MiB of an old heap of 256, and up to 60 with documents of the worst kinds, which are estimated too high.
- */
-export const MAX_CACHE_BYTES = getHeapStatistics().heap_size_limit / 10;
-/** Compiled code with its own source takes up to this many times the memory of the operation. */
+/** Compiled code with its own source takes up to this many times the memory of the document. */
 const CODE_FACTOR = 4;
 
 /** The execution after which an operation is compiled: compiling costs a hundred times as much as an execution. */
 const COMPILED_AT_USE = 3;
-/** The most operations that wait to be compiled. The uses of a further operation are counted anew. */
+/** The most operations that wait to be compiled. */
 const MAX_WAITING = 50;
 
 /** Checks and executes the operations of valid documents. */
@@ -52,27 +51,23 @@ export class Execution {
   readonly #schema: GraphQLSchema;
   readonly #limits: CostLimits;
   readonly #known = new WeakMap<OperationDefinitionNode, KnownOperation>();
-  /** Compiled operations. graphql-js executes all others. */
-  readonly #code = new DocumentCache<KnownOperation, CompiledQuery['query']>(MAX_CACHE_BYTES, undefined, (evicted) => {
-    evicted.uses = 0;
-  });
+  readonly #documents: DocumentCache<DocumentNode>;
   /** The number of operations that wait to be compiled, and the end of the last compilation. */
   #waiting = 0;
   #lastCompilation: Promise<unknown> = Promise.resolve();
 
-  constructor(schema: GraphQLSchema, limits: CostLimits) {
+  /** The cache gets each valid document, and with it the code of its operations. */
+  constructor(schema: GraphQLSchema, limits: CostLimits, documents: DocumentCache<DocumentNode>) {
     this.#schema = schema;
     this.#limits = limits;
+    this.#documents = documents;
   }
 
-  /** What is known of an operation of a valid document. */
-  know(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
-    const known = this.#known.get(definition) ?? this.#analyse(document, definition);
-    this.#known.set(definition, known);
-    return known;
-  }
-
-  #analyse(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
+  /** What is known of an operation of a valid document. A new document fills the share of this caller. */
+  know(hash: string, document: DocumentNode, definition: OperationDefinitionNode, caller: Holder): KnownOperation {
+    const known = this.#known.get(definition);
+    if (known) return known;
+    this.#documents.add(hash, document, sizeOfDocument(document), caller);
     const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
     for (const node of document.definitions)
       if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
@@ -84,15 +79,19 @@ export class Execution {
     // Routers add `__typename`.
     const [field, ...others] = [...rootFields].filter((fieldName) => !fieldName.startsWith('__'));
     const kind = { type, field: others.length > 0 ? 'several' : (field ?? 'introspection') };
-    return {
+    const operation = {
+      hash,
       document,
       definition,
       kind,
       cost: costOf(definition, root, info),
       variables: declaredBy(definition, this.#schema),
       uses: 0,
-      bytes: sizeOfDocument(document),
+      compiledAt: COMPILED_AT_USE,
+      code: undefined,
     };
+    this.#known.set(definition, operation);
+    return operation;
   }
 
   /** The refusal of a request that costs too much or whose variables are invalid; undefined if it may be executed. */
@@ -114,7 +113,7 @@ export class Execution {
   async execute(known: KnownOperation, variables: Variables, context: RequestContext): Promise<Answer> {
     const { data, errors } = await this.#run(known, variables, context);
     known.uses += 1;
-    if (known.uses === COMPILED_AT_USE) this.#compileLater(known);
+    if (known.uses === known.compiledAt) this.#compileLater(known);
     if (!errors) return { status: 200, result: { data: data ?? null } };
     reportErrors(context.operation, errors);
     const formatted = toErrors(errors);
@@ -125,33 +124,23 @@ export class Execution {
 
   /** Compiles an operation once its answer is sent, one in each turn of the event loop. If it fails, graphql-js remains. */
   #compileLater(known: KnownOperation): void {
-    if (this.#waiting === MAX_WAITING) {
-      known.uses = 0;
-      return;
-    }
+    // If there is no room now, it is tried again when the operation was used twice as often.
+    known.compiledAt *= 2;
+    if (this.#waiting === MAX_WAITING) return;
     this.#waiting += 1;
     const compileNext = async () => {
       await setImmediate();
       this.#waiting -= 1;
-      const bytes = CODE_FACTOR * known.bytes;
-      if (!this.#code.makeRoom(bytes)) known.uses = 0;
-      else if (canBeCompiled(this.#schema, known)) {
-        const code = compile(this.#schema, known);
-        if (code) this.#code.add(known, code, bytes);
-      }
+      const isPlain = canBeCompiled(this.#schema, known);
+      if (isPlain && !this.#documents.grow(known.hash, CODE_FACTOR * sizeOfDocument(known.document))) return;
+      known.compiledAt = Number.POSITIVE_INFINITY;
+      if (isPlain) known.code = compile(this.#schema, known);
     };
     this.#lastCompilation = this.#lastCompilation.then(compileNext).catch(() => {});
   }
 
-  /** The compiled code of an operation; undefined if graphql-js executes it. */
-  codeOf(known: KnownOperation): CompiledQuery['query'] | undefined {
-    return this.#code.get(known);
-  }
-
-  #run(known: KnownOperation, variables: Variables, context: RequestContext) {
-    const code = this.codeOf(known);
+  #run({ code, document, definition }: KnownOperation, variables: Variables, context: RequestContext) {
     if (code) return code(undefined, context, variables);
-    const { document, definition } = known;
     const operationName = definition.name?.value;
     return execute({ schema: this.#schema, document, operationName, contextValue: context, variableValues: variables });
   }

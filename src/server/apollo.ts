@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { getHeapStatistics } from 'node:v8';
 import {
   ApolloServer,
   type ApolloServerPlugin,
   type GraphQLRequest,
   type GraphQLRequestListener,
+  type GraphQLResponse,
   HeaderMap,
 } from '@apollo/server';
 import {
@@ -17,6 +19,7 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  Kind,
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   type ValidationContext,
@@ -24,17 +27,13 @@ import {
 import type { Logger } from 'pino';
 import type { ErrorCode } from '../errors.ts';
 import type { Answer, RequestContext } from '../graphql/context.ts';
-import {
-  DocumentCache,
-  documentViolation,
-  estimateParsedBytes,
-  MAX_TOKENS,
-  sizeOfDocument,
-} from '../graphql/documents.ts';
+import { DocumentCache } from '../graphql/document-cache.ts';
+import { documentViolation, estimateParsedBytes, MAX_TOKENS } from '../graphql/documents.ts';
 import { formatError, RememberExpectationsRule, reportErrors, toErrors } from '../graphql/errors.ts';
-import { Execution, MAX_CACHE_BYTES } from '../graphql/execution.ts';
+import { Execution } from '../graphql/execution.ts';
 import type { CostLimits } from '../graphql/settings.ts';
 import type { Telemetry } from '../observability/operation.ts';
+import type { Callers } from '../runtime/shares.ts';
 import { overloaded } from './http.ts';
 import { ROUTER } from './settings.ts';
 
@@ -43,6 +42,7 @@ interface Options extends CostLimits {
   readonly allowsIntrospection: boolean;
   /** May a caller request inline traces (ftv1)? They reveal how requests are resolved. */
   readonly inlineTraces: boolean;
+  readonly callers: Callers;
   readonly plugins: readonly ApolloServerPlugin<RequestContext>[];
 }
 
@@ -54,10 +54,10 @@ const TRACE_HEADER = 'apollo-federation-include-trace';
 /** Starts Apollo Server, through which every operation passes. It reports nothing to Apollo. */
 export async function startApollo(schema: GraphQLSchema, options: Options) {
   const { telemetry, allowsIntrospection, inlineTraces, plugins } = options;
-  const documents = new Documents();
+  const { documentStore, plugin } = openDoor(schema, options);
   const apollo = new ApolloServer<RequestContext>({
     schema,
-    documentStore: documents.storeFor(telemetry.metrics.recordDocument),
+    documentStore,
     // A rule forbids introspection instead: the message of `introspection: false` reveals how this server is configured.
     introspection: true,
     parseOptions: { maxTokens: MAX_TOKENS },
@@ -73,7 +73,7 @@ export async function startApollo(schema: GraphQLSchema, options: Options) {
     stopOnTerminationSignals: false,
     logger: withoutMessages(telemetry.log),
     plugins: [
-      answerOperations(documents, new Execution(schema, options), plugins.length > 0),
+      plugin,
       ...plugins,
       inlineTraces ? await inlineTrace() : ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
@@ -122,40 +122,15 @@ async function inlineTrace(): Promise<ApolloServerPlugin> {
   };
 }
 
+/**
+ * The most memory for valid documents with their compiled code, in bytes. deploy/capacity.md says how many fit. When they were full, a
+ * process held 77 MiB of an old heap of 256, and 49 with documents of a kind that is estimated too high.
+ */
+const MAX_VALID_BYTES = getHeapStatistics().heap_size_limit / 5;
 /** The most memory for the answers to invalid documents, in bytes. */
 const MAX_INVALID_BYTES = 2 * 1024 * 1024;
 /** The most memory of a character of such an answer, as JSON. */
 const BYTES_PER_CHARACTER = 4;
-
-/** What is kept of documents, by the SHA-256 that Apollo Server makes of each. */
-class Documents {
-  readonly #valid = new DocumentCache<string, DocumentNode>(MAX_CACHE_BYTES);
-  readonly #invalid = new DocumentCache<string, Answer>(MAX_INVALID_BYTES);
-
-  /** The valid ones, for Apollo Server, which puts the hash of the schema before the document's. */
-  storeFor(record: (result: 'hit' | 'miss') => void) {
-    const hashIn = (key: string) => key.slice(-64);
-    return {
-      get: async (key: string) => {
-        const document = this.#valid.get(hashIn(key));
-        record(document || this.answerTo(hashIn(key)) ? 'hit' : 'miss');
-        return document;
-      },
-      set: async (key: string, document: DocumentNode) =>
-        this.#valid.add(hashIn(key), document, sizeOfDocument(document)),
-      delete: async () => false,
-    };
-  }
-
-  /** The answer to a document that is known to be invalid. */
-  answerTo(hash: string): Answer | undefined {
-    return this.#invalid.get(hash);
-  }
-
-  keepAnswer(hash: string, answer: Answer): void {
-    this.#invalid.add(hash, answer, BYTES_PER_CHARACTER * JSON.stringify(answer).length);
-  }
-}
 
 /** The codes of a document that is invalid in every request. */
 const INVALID = new Set<unknown>(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'] satisfies ErrorCode[]);
@@ -163,31 +138,57 @@ const NO_HEADERS = new HeaderMap();
 const UNPARSED = new Error('The document is not parsed: the context has the answer.');
 
 /**
- * Refuses documents before they are parsed, and answers operations with `execution`. Apollo Server executes those with a trace of
- * fields, or with a company's plugins, which then see the execution and each time the errors of an invalid document.
+ * The cache of documents, and the plugin that answers operations. Apollo Server itself executes those with a trace of fields, or with
+ * a company's plugins, which then see the execution, and the errors of an invalid document each time.
  */
-function answerOperations(documents: Documents, execution: Execution, hasPlugins: boolean) {
+function openDoor(schema: GraphQLSchema, { telemetry, callers, plugins, ...limits }: Options) {
+  const valid = new DocumentCache<DocumentNode>(MAX_VALID_BYTES, callers);
+  /** Apart from the valid ones, so that they evict none of them. Each is without content: it is never parsed again. */
+  const invalid = new DocumentCache<DocumentNode>(MAX_INVALID_BYTES, callers);
+  const answers = new WeakMap<DocumentNode, Answer>();
+  const execution = new Execution(schema, limits, valid);
+  const hasPlugins = plugins.length > 0;
+
+  const documentStore = {
+    get: async (key: string) => {
+      // Apollo Server puts the hash of the schema before the document's.
+      const hash = key.slice(-64);
+      const document = valid.get(hash) ?? invalid.get(hash);
+      telemetry.metrics.recordDocument(document ? 'hit' : 'miss');
+      return document;
+    },
+    // `execution` adds documents, because it knows whose they are.
+    set: async () => {},
+    delete: async () => false,
+  };
+
   const listener: GraphQLRequestListener<RequestContext> = {
-    parsingDidStart: async ({ source, queryHash, contextValue: { memory, unparsed } }) => {
-      unparsed.because = documents.answerTo(queryHash) ?? refusalOf(source);
-      if (!unparsed.because && !memory.take(estimateParsedBytes(source))) unparsed.because = overloaded();
+    parsingDidStart: async ({ source, contextValue: { memory, unparsed } }) => {
+      const violation = documentViolation(source);
+      if (violation) unparsed.because = { status: 400, result: { errors: toErrors([violation]) } };
+      else if (!memory.take(estimateParsedBytes(source))) unparsed.because = overloaded();
       if (unparsed.because) throw UNPARSED;
     },
-    responseForOperation: async ({ document, operation, request, contextValue }) => {
+    responseForOperation: async ({ document, operation, queryHash = '', request, contextValue }) => {
+      const answer = answers.get(document);
+      if (answer) return toResponse(answer);
       // The request names no operation of the document. Apollo Server answers with the error itself.
       if (!operation) return null;
-      const known = execution.know(document, operation);
+      const known = execution.know(queryHash, document, operation, contextValue.caller);
       const variables = request.variables ?? {};
       const refusal = execution.check(known, variables, contextValue);
+      if (refusal) return toResponse(refusal);
       const isTraced = request.http?.headers.has(TRACE_HEADER) && contextValue.cost.spent <= MAX_TRACED_COST;
-      if (!refusal && (hasPlugins || isTraced)) return null;
-      const { status, result } = refusal ?? (await execution.execute(known, variables, contextValue));
-      return { http: { status, headers: NO_HEADERS }, body: { kind: 'single', singleResult: result } };
+      if (hasPlugins || isTraced) return null;
+      return toResponse(await execution.execute(known, variables, contextValue));
     },
-    didEncounterErrors: async ({ errors, queryHash, contextValue: { operation } }) => {
+    didEncounterErrors: async ({ errors, queryHash, contextValue: { operation, caller } }) => {
       reportErrors(operation, errors);
-      if (queryHash && !hasPlugins && INVALID.has(errors[0]?.extensions['code']))
-        documents.keepAnswer(queryHash, { status: 400, result: { errors: toErrors(errors) } });
+      if (!queryHash || hasPlugins || !INVALID.has(errors[0]?.extensions['code'])) return;
+      const answer = { status: 400, result: { errors: toErrors(errors) } };
+      const document: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
+      answers.set(document, answer);
+      invalid.add(queryHash, document, BYTES_PER_CHARACTER * JSON.stringify(answer).length, caller);
     },
   };
   const plugin: ApolloServerPlugin<RequestContext> = {
@@ -196,12 +197,11 @@ function answerOperations(documents: Documents, execution: Execution, hasPlugins
       if (error !== UNPARSED) reportErrors(requestContext.contextValue.operation, [error]);
     },
   };
-  return plugin;
+  return { documentStore, plugin };
 }
 
-function refusalOf(source: string): Answer | undefined {
-  const violation = documentViolation(source);
-  return violation && { status: 400, result: { errors: toErrors([violation]) } };
+function toResponse({ status, result }: Answer): GraphQLResponse {
+  return { http: { status, headers: NO_HEADERS }, body: { kind: 'single', singleResult: result } };
 }
 
 /** graphql-js accepts an operation type that the schema lacks, and fails when it executes the operation. */

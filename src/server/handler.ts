@@ -46,7 +46,7 @@ export async function openHandler(schema: GraphQLSchema, allowsIntrospection: bo
   return {
     ...options,
     maxAnswerBytes,
-    apollo: await startApollo(schema, { ...options, allowsIntrospection, inlineTraces, plugins }),
+    apollo: await startApollo(schema, { ...options, allowsIntrospection, inlineTraces, callers, plugins }),
     /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
     reserveBody: shareCapacity(MAX_BYTES_IN_FLIGHT, callers),
     /** Reserves the bytes of an answer, until the client has read it. The largest one fits into the share of a service, a quarter. */

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { parse } from 'graphql';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { canBeCompiled } from '../../src/graphql/compile.ts';
 import { RequestContext } from '../../src/graphql/context.ts';
+import { DocumentCache } from '../../src/graphql/document-cache.ts';
 import { Execution } from '../../src/graphql/execution.ts';
 import { schemaOf } from '../../src/graphql/schema.ts';
 import { SLICES } from '../../src/slices.ts';
@@ -12,7 +13,7 @@ import { pieces, times } from '../support/times.ts';
 
 const LIMITS = { maxCost: 1_000, maxRepresentations: 10 };
 const schema = schemaOf(SLICES);
-const started = () => new Execution(schema, LIMITS);
+const started = () => new Execution(schema, LIMITS, new DocumentCache(10_000_000, { hasRouter: true, services: 0 }));
 
 type KnownOperation = ReturnType<Execution['know']>;
 
@@ -20,7 +21,7 @@ function add(to: Execution, source: string): KnownOperation {
   const document = parse(source);
   const operation = document.definitions.find((definition) => definition.kind === 'OperationDefinition');
   if (!operation) throw new Error('expected an operation');
-  return to.know(document, operation);
+  return to.know(source, document, operation, { name: 'router', isService: false });
 }
 
 /** Nothing that these select asks for its context. */
@@ -34,33 +35,13 @@ test('a document is compiled after its third answer, one in each turn of the eve
   const known = started();
   const all = times(51, (at) => add(known, `{ a${at}: __typename }`));
   for (const one of all) await use(known, one);
-  const compiled = () => all.filter((one) => known.codeOf(one)).length;
+  const compiled = () => all.filter(({ code }) => code).length;
   expect(compiled()).toBe(0);
   await setImmediate();
   expect(compiled()).toBe(1);
   await expect.poll(compiled).toBe(50);
   for (const one of all) await use(known, one);
   await expect.poll(compiled).toBe(51);
-});
-
-test('a document whose code has made room for that of others is compiled again after three more answers', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const known = started();
-  const compiled = async (one: KnownOperation) => {
-    await use(known, one);
-    for (const _ of times(3, () => 0)) await setImmediate();
-    return known.codeOf(one) !== undefined;
-  };
-  const first = add(known, '{ __typename }');
-  expect(await compiled(first)).toBe(true);
-  vi.advanceTimersByTime(60_001);
-  // The code of each takes 4 MiB, until there is no more room.
-  const large = (at: number) => add(known, `{ a${at}: _service { ${'... { '.repeat(390)}sdl${' }'.repeat(390)} } }`);
-  for (let at = 0; await compiled(large(at)); at += 1);
-  expect(known.codeOf(first)).toBeUndefined();
-  vi.advanceTimersByTime(60_001);
-  expect(await compiled(first)).toBe(true);
 });
 
 test('a document is not compiled if graphql-js could answer it otherwise', () => {
