@@ -28,7 +28,7 @@ export function captchaRequest({ maxCaptchas, check, validate }: CaptchaParts, c
       }
       // Checked before the verification, which consumes the challenge.
       const { audience, attest } = check(input, caller.subject) ?? {};
-      const verdict = await validate(input, { caller, audience }, operation);
+      const verdict = await validate(input, { caller, audience }, context);
       if (attest) attestations.set(verdict, () => attest(verdict));
       operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
       operation.recordProceed(verdict.proceed);

@@ -68,7 +68,7 @@ export class DeviceRequest {
   #query(request: FingerprintRequest): Promise<FingerprintOutcome | Error> {
     const { maxUpstreamCalls } = this.#parts;
     this.#calls += 1;
-    if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context.operation).catch(asError);
+    if (this.#calls <= maxUpstreamCalls) return this.#parts.query(request, this.#context).catch(asError);
     const message = `One request may look up ${maxUpstreamCalls} different device tokens. Look up the others in another request.`;
     return Promise.resolve(new DeviceTrustError('OVERLOADED', { message, side: 'caller' }));
   }

@@ -1,7 +1,9 @@
 import type { FormattedExecutionResult } from 'graphql';
-import type { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
+import type { CallTarget } from '../observability/tracing.ts';
 import type { Reservation } from '../runtime/shares.ts';
+import type { CallingOperation } from '../upstream/client.ts';
 import type { Caller } from './caller.ts';
 import type { Cost } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
@@ -16,21 +18,30 @@ export interface ContextOptions {
   readonly slices: ReadonlyMap<string, PartMaker>;
 }
 
+/** The total length of all upstream responses to one operation, in bytes beyond the usual length of each. */
+const MAX_RESPONSE_BYTES = 768 * 1024;
+
 /** The answer to an operation, with the status that it has in HTTP. */
 export interface Answer {
   readonly status: number;
   readonly result: FormattedExecutionResult;
 }
 
-/** The context of a request. Resolvers get a shallow copy: no field is `#private`, and counters are in objects. */
-export class RequestContext {
+/**
+ * The context of a request, which owns its state; `operation` records it. Plugins, resolvers and upstream calls share a shallow copy
+ * of what the handler has: no field is `#private`, and what both change is in objects.
+ */
+export class RequestContext implements CallingOperation {
   readonly operation: Operation;
   readonly caller: Caller;
   readonly cost: Cost;
   /** The memory of the request: its body, then its document. */
   readonly memory: Reservation;
-  /** The answer or the error of a document that must not be parsed. Apollo Server hides what a plugin throws. */
-  readonly unparsed: { because?: Answer | Error | undefined } = {};
+  /** What a plugin throws: Apollo Server hides it. */
+  readonly thrown: { error?: Error } = {};
+  /** The total length that upstream responses may still have, in bytes beyond the usual length of each. */
+  responseBytesLeft = MAX_RESPONSE_BYTES;
+  private readonly cancellation = new AbortController();
   private readonly refused = { fields: 0 };
   private readonly slices: ContextOptions['slices'];
   private readonly parts: Record<string, object> = {};
@@ -41,6 +52,24 @@ export class RequestContext {
     this.memory = memory;
     this.cost = { max: maxCost, spent: 0 };
     this.slices = slices;
+  }
+
+  get requestId(): string {
+    return this.operation.requestId;
+  }
+
+  /** Aborts the upstream calls of the request. The reason is an error. */
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  /** Aborts the upstream calls in flight, except probes, after the client has disconnected. */
+  cancel(): void {
+    this.cancellation.abort(new DeviceTrustError('CANCELLED'));
+  }
+
+  startCall(target: CallTarget): ReturnType<Operation['startCall']> {
+    return this.operation.startCall(target);
   }
 
   /** The part of a slice in this request, made at the first call. */

@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError, isErrorCode, type Side } from '../errors.ts';
-import type { Holder } from '../runtime/shares.ts';
+import { isErrorCode, type Side } from '../errors.ts';
 import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics, OperationKind } from './metrics.ts';
 import { type CallTarget, endCall, endOperation, parseTraceparent, type Tracing } from './tracing.ts';
@@ -33,16 +32,10 @@ const RANK: Readonly<Record<Side, number>> = { caller: 0, upstream: 1, operator:
 /** The latency objective, in ms. An operation that takes this long always writes a line. */
 const SLOW_MS = 2_000;
 
-/** The total length of all upstream responses to one operation, in bytes beyond the usual length of each. */
-const MAX_RESPONSE_BYTES = 768 * 1024;
-
-/** One operation, from body to response. At its end it writes one log line, one set of metrics and one span. */
+/** The record of one operation, from body to response. At its end it writes one log line, one set of metrics and one span. */
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
-  readonly caller: Holder;
-  responseBytesLeft = MAX_RESPONSE_BYTES;
-  readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #request: IncomingMessage;
   readonly #span: Span | undefined;
@@ -58,23 +51,12 @@ export class Operation {
   #hasBadOutcome = false;
   #proceed: boolean | undefined;
 
-  constructor(request: IncomingMessage, caller: Holder, telemetry: Telemetry) {
+  constructor(request: IncomingMessage, telemetry: Telemetry) {
     this.#telemetry = telemetry;
     this.#request = request;
-    this.caller = caller;
     this.#span = telemetry.tracing?.startOperation(request);
     this.requestId = plain(request.headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     telemetry.metrics.operationStarted();
-  }
-
-  /** Aborts the upstream calls of the operation. The reason is an error. */
-  get signal(): AbortSignal {
-    return this.#cancellation.signal;
-  }
-
-  /** Aborts the upstream calls in flight, except probes, after the client has disconnected. */
-  cancel(): void {
-    this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
   }
 
   get log(): Logger {
@@ -131,20 +113,20 @@ export class Operation {
     this.#decisions.push({ action, rule, policy, shadow });
   }
 
-  /** Ends the operation once the response was sent or cannot be sent. Without a result it counts as our failure. */
-  end(status: number, { data, errors: all = [] }: FormattedExecutionResult = NO_RESULT): void {
+  /** Ends the operation of this caller once the response was sent or cannot be sent. */
+  end(caller: string, status: number, { data, errors: all = [] }: FormattedExecutionResult): void {
     const errors = all.map(({ extensions: { code } = {} }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'));
     const hasData = data != null && Object.values(data).some(holdsData);
     const ms = performance.now() - this.#startedAt;
     // Errors that were not recorded one by one are about the request as a whole.
     const side = errors[0] === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
-    const finished = { caller: this.caller.name, kind: this.#kind, ms, status, hasData, errors, side };
+    const finished = { caller, kind: this.#kind, ms, status, hasData, errors, side };
     this.#telemetry.metrics.recordOperation(finished);
     if (this.#span) endOperation(this.#span, this.#request, finished);
-    this.#writeLine(errors, ms);
+    this.#writeLine(caller, errors, ms);
   }
 
-  #writeLine(errors: readonly string[], ms: number): void {
+  #writeLine(caller: string, errors: readonly string[], ms: number): void {
     const { log, logSample, logHash } = this.#telemetry;
     const isGood =
       errors.length === 0 &&
@@ -157,7 +139,7 @@ export class Operation {
     writeOperation(log, {
       requestId: this.requestId,
       traceId: this.#span?.spanContext().traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
-      caller: this.caller.name,
+      caller,
       person: this.#reader && logHash(this.#reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
@@ -175,8 +157,6 @@ export class Operation {
     });
   }
 }
-
-const NO_RESULT: FormattedExecutionResult = { errors: [{ message: 'unexpected' }] };
 
 /** The words of all decisions, each word once; empty without a decision. Most operations have one decision at most. */
 function decidedIn(decisions: readonly Decision[]) {

@@ -25,7 +25,7 @@ import {
   type ValidationContext,
 } from 'graphql';
 import type { Logger } from 'pino';
-import type { ErrorCode } from '../errors.ts';
+import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 import type { Answer, RequestContext } from '../graphql/context.ts';
 import { DocumentCache } from '../graphql/document-cache.ts';
 import { documentViolation, estimateParsedBytes, MAX_TOKENS } from '../graphql/documents.ts';
@@ -96,9 +96,9 @@ export async function startApollo(schema: GraphQLSchema, options: Options) {
       if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
       return { status: head.status ?? 200, result: body.singleResult };
     } catch (error) {
-      const { because } = contextValue.unparsed;
-      if (because === undefined || because instanceof Error) throw because ?? error;
-      return because;
+      const { error: thrown = error } = contextValue.thrown;
+      if (thrown instanceof DeviceTrustError) return { status: 400, result: { errors: toErrors([thrown]) } };
+      throw thrown;
     }
   }
 
@@ -135,7 +135,6 @@ const BYTES_PER_CHARACTER = 4;
 /** The codes of a document that is invalid in every request. */
 const INVALID = new Set<unknown>(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'] satisfies ErrorCode[]);
 const NO_HEADERS = new HeaderMap();
-const UNPARSED = new Error('The document is not parsed: the context has the answer.');
 
 /**
  * The cache of documents, and the plugin that answers operations. Apollo Server itself executes those with a trace of fields, or with
@@ -163,11 +162,10 @@ function openDoor(schema: GraphQLSchema, { telemetry, callers, plugins, ...limit
   };
 
   const listener: GraphQLRequestListener<RequestContext> = {
-    parsingDidStart: async ({ source, contextValue: { memory, unparsed } }) => {
+    parsingDidStart: async ({ source, contextValue: { memory } }) => {
       const violation = documentViolation(source);
-      if (violation) unparsed.because = { status: 400, result: { errors: toErrors([violation]) } };
-      else if (!memory.take(estimateParsedBytes(source))) unparsed.because = overloaded();
-      if (unparsed.because) throw UNPARSED;
+      if (violation) throw violation;
+      if (!memory.take(estimateParsedBytes(source))) throw overloaded();
     },
     responseForOperation: async ({ document, operation, queryHash = '', request, contextValue }) => {
       const answer = answers.get(document);
@@ -193,8 +191,8 @@ function openDoor(schema: GraphQLSchema, { telemetry, callers, plugins, ...limit
   };
   const plugin: ApolloServerPlugin<RequestContext> = {
     requestDidStart: async () => listener,
-    unexpectedErrorProcessingRequest: async ({ requestContext, error }) => {
-      if (error !== UNPARSED) reportErrors(requestContext.contextValue.operation, [error]);
+    unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) => {
+      contextValue.thrown.error = error;
     },
   };
   return { documentStore, plugin };

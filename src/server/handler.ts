@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
-import { DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
+import { asError, DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
-import { type ContextOptions, RequestContext } from '../graphql/context.ts';
+import { type Answer, type ContextOptions, RequestContext } from '../graphql/context.ts';
 import { mayAnswer } from '../graphql/cost.ts';
-import { toErrors } from '../graphql/errors.ts';
+import { reportErrors, toErrors } from '../graphql/errors.ts';
 import type { CostLimits } from '../graphql/settings.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
@@ -18,9 +18,9 @@ import {
   overloaded,
   RequestRefused,
   readJsonBody,
+  refusal,
   releaseWhenRead,
   send,
-  sendRefusal,
 } from './http.ts';
 import type { ServerSettings } from './settings.ts';
 
@@ -61,47 +61,67 @@ export async function handleGraphql(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = handler;
+  const { eventLoop, maxBodyBytes, telemetry } = handler;
   const unwatch = eventLoop.watch();
-  const body = handler.reserveBody(caller);
+  const memory = handler.reserveBody(caller);
   try {
     if (eventLoop.isOverloaded()) throw overloaded();
     const contentType = negotiateContentType(request.headers.accept);
-    const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
+    const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, memory));
     if (response.destroyed) return;
-    const operation = new Operation(request, caller, telemetry);
-    const context = new RequestContext(operation, caller, body, handler);
+    const operation = new Operation(request, telemetry);
+    const context = new RequestContext(operation, caller, memory, handler);
     response.on('close', () => {
-      if (!response.writableFinished) operation.cancel();
+      if (!response.writableFinished) context.cancel();
     });
-    let status = 500;
-    let result: FormattedExecutionResult | undefined;
-    try {
-      const answer = await handler.apollo.answer(parameters, request.headers, context);
-      status = answer.status;
-      const sent = serialise(answer.result, context, maxAnswerBytes);
-      result = sent.result;
-      const unread = handler.reserveAnswer(caller);
-      if (!unread.take(sent.bytes)) throw overloaded();
-      try {
-        const own = { 'content-type': contentType, 'cache-control': 'no-store', 'x-request-id': operation.requestId };
-        send(response, status, own, sent.text, sent.bytes);
-      } finally {
-        releaseWhenRead(response, unread);
-      }
-    } catch (error) {
-      if (!(error instanceof RequestRefused)) throw error;
-      ({ status } = error);
-      operation.recordFailure(ERROR_CATALOGUE[error.code].side);
-      result = { errors: [{ message: error.message, extensions: { code: error.code } }] };
-      sendRefusal(response, error);
-    } finally {
-      operation.end(status, result);
-    }
+    const answer = await answerOperation(handler, request, parameters, contentType, context);
+    const unread = handler.reserveAnswer(caller);
+    const { status, headers, result, text, bytes } = unread.take(answer.bytes)
+      ? answer
+      : refuse(overloaded(), operation);
+    send(response, status, headers, text, bytes);
+    releaseWhenRead(response, unread);
+    operation.end(caller.name, status, result);
   } finally {
-    body.release();
+    memory.release();
     unwatch();
   }
+}
+
+/** What is sent for an operation. */
+interface Sent extends Answer {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The result as JSON. */
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** Executes an operation. Whatever fails has an answer too. */
+async function answerOperation(
+  { apollo, maxAnswerBytes }: Handler,
+  { headers }: IncomingMessage,
+  parameters: ReturnType<typeof parseRequest>,
+  contentType: string,
+  context: RequestContext,
+): Promise<Sent> {
+  const { operation } = context;
+  try {
+    const { status, result } = await apollo.answer(parameters, headers, context);
+    const own = { 'content-type': contentType, 'x-request-id': operation.requestId };
+    return { status, headers: own, ...serialise(result, context, maxAnswerBytes) };
+  } catch (error) {
+    if (error instanceof RequestRefused) return refuse(error, operation);
+    reportErrors(operation, [asError(error)]);
+    return refuse(refusal(500, 'INTERNAL_SERVER_ERROR'), operation);
+  }
+}
+
+/** The answer to an operation that was refused. */
+function refuse({ status, code, message, headers }: RequestRefused, operation: Operation): Sent {
+  const { side, retryable } = ERROR_CATALOGUE[code];
+  operation.recordFailure(side);
+  const sent = toJson({ errors: [{ message, extensions: { code, retryable } }] });
+  return { status, headers: { ...headers, 'content-type': JSON_TYPE }, ...sent };
 }
 
 /** The GraphQL request in a body. A persisted query has an empty `query`. @throws RequestRefused with status 400 */
@@ -131,15 +151,17 @@ function serialise(result: FormattedExecutionResult, { cost }: RequestContext, m
     return tooMuch(
       `The answer costs more than ${cost.max}, because its lists or values are long. Ask for less in one request.`,
     );
-  const text = JSON.stringify(result);
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= maxBytes) return { result, text, bytes };
+  const sent = toJson(result);
+  if (sent.bytes <= maxBytes) return sent;
   return tooMuch(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
 }
 
 function tooMuch(message: string) {
   const error = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
-  const result = { errors: toErrors([error]), data: null };
+  return toJson({ errors: toErrors([error]), data: null });
+}
+
+function toJson(result: FormattedExecutionResult) {
   const text = JSON.stringify(result);
   return { result, text, bytes: Buffer.byteLength(text) };
 }

@@ -3,6 +3,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import { createDnsCache } from '../runtime/dns.ts';
+import type { Holder } from '../runtime/shares.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { type EventLoop, startDeadline } from './deadline.ts';
 import { createServiceHealth, type HealthOptions, type ServiceHealth } from './health.ts';
@@ -13,9 +14,14 @@ import type { Probe } from './probe.ts';
 import { createQuota, type Quota, type QuotaCallers } from './quota.ts';
 import { countersOfProcess, openQuotaStore } from './quota-store.ts';
 import type { QuotaLimits, UpstreamSettings } from './settings.ts';
-import type { Account, PendingRequest, UpstreamResponse } from './transport.ts';
+import type { Account, Budget, PendingRequest, UpstreamResponse } from './transport.ts';
 
-export type CallingOperation = Pick<Operation, 'caller' | 'requestId' | 'signal' | 'responseBytesLeft' | 'startCall'>;
+/** The operation that a call is for. */
+export interface CallingOperation extends Budget, Pick<Operation, 'requestId' | 'startCall'> {
+  readonly caller: Holder;
+  /** Aborted if the client disconnects. */
+  readonly signal: AbortSignal;
+}
 
 export interface UpstreamRequest {
   readonly account: Account;

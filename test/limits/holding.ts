@@ -43,10 +43,10 @@ export async function startHolding(options: Partial<ServerOptions>) {
     type Query { wait(x: [String]): String  long(length: Int!): String }
     type Thing @key(fields: "id") { id: ID! }
   `;
-  const wait = (_: unknown, __: unknown, { operation }: RequestContext) =>
+  const wait = (_: unknown, __: unknown, { signal }: RequestContext) =>
     new Promise<void>((resolve) => {
       underWay.add(resolve);
-      operation.signal.addEventListener('abort', () => resolve());
+      signal.addEventListener('abort', () => resolve());
     });
   const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
   const schema = buildSchema([{ typeDefs, resolvers: { Query: { wait, long } } }]);

@@ -63,7 +63,7 @@ function openScoreService({ settings, shared, registry }: StartOptions<Rows>) {
   });
 
   /** The part of a request. */
-  const forRequest = ({ operation }: RequestContext) => ({
+  const forRequest = (operation: RequestContext) => ({
     of(person: string): Promise<number> {
       const account = upstream.find(undefined);
       if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
