@@ -4,7 +4,7 @@ import { createLogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/tracing.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
-import { createServer, GRAPHQL_PATH } from './server/server.ts';
+import { createServer, GRAPHQL_PATH, type ServerOptions } from './server/server.ts';
 import { type Config, quotaOf, slicesOn } from './settings/variables.ts';
 import type { Slice } from './slice.ts';
 import { SLICES } from './slices.ts';
@@ -12,7 +12,7 @@ import { openUpstreams } from './upstream/client.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
-interface Options {
+interface Options extends Pick<ServerOptions, 'plugins'> {
   /** The slices to start if they have accounts. */
   readonly slices?: readonly Slice[];
   readonly maxDelayMs?: number | undefined;
@@ -59,6 +59,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const pages = sandbox && (await import('./explorer.ts'));
     const server = await createServer(schemaOf(slices), {
       ...config,
+      plugins: options.plugins,
       slices: running,
       telemetry,
       eventLoop,

@@ -7,6 +7,7 @@ import { ConfigError, unusedNames } from './config/parser.ts';
 import { mismatch } from './config/values.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
+import { plugins } from './plugins.ts';
 import { exposureOf, listenProblem, summaryOf, unsafeSwitches } from './settings/summary.ts';
 import { type Config, parseConfig, VARIABLES } from './settings/variables.ts';
 import type { Slice } from './slice.ts';
@@ -105,7 +106,7 @@ const config = readConfig();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
 // Tests keep a machine so busy that this process is late for no fault of its own.
 const maxDelayMs = Number(process.env['TEST_MAX_DELAY_MS']) || undefined;
-app = await createApp(config, log, { slices: chosen, maxDelayMs }).catch((error: unknown) => {
+app = await createApp(config, log, { slices: chosen, plugins, maxDelayMs }).catch((error: unknown) => {
   const problem = listenProblem(error, config);
   if (problem === undefined) throw error;
   return refuseToStart('The subgraph cannot listen:', [problem]);

@@ -28,7 +28,8 @@ const RULES = `
   start-sandbox: sandbox, settings, config
   app: settings, slice, slices, graphql/schema, explorer, observability, runtime, sandbox, server, upstream
   explain-policy: fingerprint/policy, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
-  main: app, slice, slices, config, settings, errors, observability/logger, observability/settings
+  plugins: graphql/context
+  main: app, plugins, slice, slices, config, settings, errors, observability/logger, observability/settings
   entry: main
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);

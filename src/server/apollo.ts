@@ -3,7 +3,6 @@ import { getHeapStatistics } from 'node:v8';
 import {
   ApolloServer,
   type ApolloServerPlugin,
-  type GraphQLRequest,
   type GraphQLRequestListener,
   type GraphQLResponse,
   HeaderMap,
@@ -25,7 +24,7 @@ import {
   type ValidationContext,
 } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError, type ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { Answer, RequestContext } from '../graphql/context.ts';
 import { DocumentCache } from '../graphql/document-cache.ts';
 import { documentViolation, estimateParsedBytes, MAX_TOKENS } from '../graphql/documents.ts';
@@ -35,7 +34,6 @@ import type { CostLimits } from '../graphql/settings.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import type { Callers } from '../runtime/shares.ts';
 import { overloaded } from './http.ts';
-import { ROUTER } from './settings.ts';
 
 interface Options extends CostLimits {
   readonly telemetry: Pick<Telemetry, 'log' | 'metrics'>;
@@ -49,7 +47,7 @@ interface Options extends CostLimits {
 /** Up to this cost a trace includes the fields, at 8 µs and 36 bytes each. Beyond it a trace has only the duration. */
 const MAX_TRACED_COST = 2_000;
 
-const TRACE_HEADER = 'apollo-federation-include-trace';
+export const TRACE_HEADER = 'apollo-federation-include-trace';
 
 /** Starts Apollo Server, through which every operation passes. It reports nothing to Apollo. */
 export async function startApollo(schema: GraphQLSchema, options: Options) {
@@ -84,30 +82,13 @@ export async function startApollo(schema: GraphQLSchema, options: Options) {
     ],
   });
   await apollo.start();
-
-  /** Answers a request with these headers. @throws RequestRefused beyond the caller's share of memory */
-  async function answer(request: GraphQLRequest, headers: IncomingHttpHeaders, contextValue: RequestContext) {
-    // A trace reveals how requests are resolved, so only the router gets one.
-    const isTraced = headers[TRACE_HEADER] !== undefined && contextValue.caller.name === ROUTER;
-    const http = isTraced || plugins.length > 0 ? { http: httpOf(headers, isTraced) } : {};
-    try {
-      const { http: head, body } = await apollo.executeOperation({ ...request, ...http }, { contextValue });
-      // Incremental delivery, the other kind, is not enabled.
-      if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
-      return { status: head.status ?? 200, result: body.singleResult };
-    } catch (error) {
-      const { error: thrown = error } = contextValue.thrown;
-      if (thrown instanceof DeviceTrustError) return { status: 400, result: { errors: toErrors([thrown]) } };
-      throw thrown;
-    }
-  }
-
-  return { answer, stop: () => apollo.stop() };
+  return apollo;
 }
 
-function httpOf(headers: IncomingHttpHeaders, isTraced: boolean) {
+/** What plugins see of the HTTP request. A trace reveals how requests are resolved, so only the router gets one. */
+export function httpOf(headers: IncomingHttpHeaders, isRouter: boolean) {
   const received = new HeaderMap(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-  if (!isTraced) received.delete(TRACE_HEADER);
+  if (!isRouter) received.delete(TRACE_HEADER);
   return { method: 'POST', headers: received, search: '', body: undefined };
 }
 

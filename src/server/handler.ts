@@ -11,7 +11,7 @@ import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
 import { callersIn, shareCapacity } from '../runtime/shares.ts';
-import { startApollo } from './apollo.ts';
+import { httpOf, startApollo, TRACE_HEADER } from './apollo.ts';
 import {
   JSON_TYPE,
   MAX_BYTES_IN_FLIGHT,
@@ -22,7 +22,7 @@ import {
   releaseWhenRead,
   send,
 } from './http.ts';
-import type { ServerSettings } from './settings.ts';
+import { ROUTER, type ServerSettings } from './settings.ts';
 
 /** The largest answer: all that the default cost allows fits into it. */
 const MAX_ANSWER_BYTES = 8_388_608;
@@ -33,7 +33,7 @@ export interface HandlerOptions extends ServerSettings, CostLimits, ContextOptio
   readonly telemetry: Telemetry;
   readonly maxAnswerBytes?: number;
   /** A company's own plugins. With any, Apollo Server executes every operation, so that the plugins see the execution. */
-  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
+  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[] | undefined;
 }
 
 type Handler = Awaited<ReturnType<typeof openHandler>>;
@@ -96,22 +96,33 @@ interface Sent extends Answer {
   readonly bytes: number;
 }
 
-/** Executes an operation. Whatever fails has an answer too. */
+/** Answers an operation through Apollo Server. Whatever fails has an answer too. */
 async function answerOperation(
-  { apollo, maxAnswerBytes }: Handler,
+  { apollo, maxAnswerBytes, plugins = [] }: Handler,
   { headers }: IncomingMessage,
   parameters: ReturnType<typeof parseRequest>,
   contentType: string,
-  context: RequestContext,
+  contextValue: RequestContext,
 ): Promise<Sent> {
-  const { operation } = context;
+  const { operation, caller, thrown } = contextValue;
+  const own = { 'content-type': contentType, 'x-request-id': operation.requestId };
+  const answer = (status: number, result: FormattedExecutionResult) => ({
+    ...{ status, headers: own },
+    ...serialise(result, contextValue, maxAnswerBytes),
+  });
   try {
-    const { status, result } = await apollo.answer(parameters, headers, context);
-    const own = { 'content-type': contentType, 'x-request-id': operation.requestId };
-    return { status, headers: own, ...serialise(result, context, maxAnswerBytes) };
+    const isRouter = caller.name === ROUTER;
+    const wantsHttp = plugins.length > 0 || (isRouter && headers[TRACE_HEADER] !== undefined);
+    const request = wantsHttp ? { ...parameters, http: httpOf(headers, isRouter) } : parameters;
+    const { http, body } = await apollo.executeOperation(request, { contextValue });
+    // Incremental delivery, the other kind, is not enabled.
+    if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
+    return answer(http.status ?? 200, body.singleResult);
   } catch (error) {
-    if (error instanceof RequestRefused) return refuse(error, operation);
-    reportErrors(operation, [asError(error)]);
+    const { error: cause = error } = thrown;
+    if (cause instanceof DeviceTrustError) return answer(400, { errors: toErrors([cause]) });
+    if (cause instanceof RequestRefused) return refuse(cause, operation);
+    reportErrors(operation, [asError(cause)]);
     return refuse(refusal(500, 'INTERNAL_SERVER_ERROR'), operation);
   }
 }
