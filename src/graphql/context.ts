@@ -33,6 +33,7 @@ export interface Answer {
  */
 export class RequestContext implements CallingOperation {
   readonly operation: Operation;
+  readonly requestId: string;
   readonly caller: Caller;
   readonly cost: Cost;
   /** The memory of the request: its body, then its document. */
@@ -42,25 +43,19 @@ export class RequestContext implements CallingOperation {
   /** The total length that upstream responses may still have, in bytes beyond the usual length of each. */
   responseBytesLeft = MAX_RESPONSE_BYTES;
   private readonly cancellation = new AbortController();
+  /** Aborts the upstream calls of the request. The reason is an error. */
+  readonly signal = this.cancellation.signal;
   private readonly refused = { fields: 0 };
   private readonly slices: ContextOptions['slices'];
   private readonly parts: Record<string, object> = {};
 
   constructor(operation: Operation, caller: Caller, memory: Reservation, { maxCost, slices }: ContextOptions) {
     this.operation = operation;
+    this.requestId = operation.requestId;
     this.caller = caller;
     this.memory = memory;
     this.cost = { max: maxCost, spent: 0 };
     this.slices = slices;
-  }
-
-  get requestId(): string {
-    return this.operation.requestId;
-  }
-
-  /** Aborts the upstream calls of the request. The reason is an error. */
-  get signal(): AbortSignal {
-    return this.cancellation.signal;
   }
 
   /** Aborts the upstream calls in flight, except probes, after the client has disconnected. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   type DocumentNode,
+  type ExecutionResult,
   execute,
   type FragmentDefinitionNode,
   type GraphQLSchema,
@@ -109,9 +110,8 @@ export class Execution {
     }
   }
 
-  /** Executes an operation that `check` did not refuse, and reports its errors. Does not throw. */
-  async execute(known: KnownOperation, variables: Variables, context: RequestContext): Promise<Answer> {
-    const { data, errors } = await this.#run(known, variables, context);
+  /** The answer to an operation that was executed. Its errors are reported. */
+  finish(known: KnownOperation, { data, errors }: ExecutionResult, context: RequestContext): Answer {
     known.uses += 1;
     if (known.uses === known.compiledAt) this.#compileLater(known);
     if (!errors) return { status: 200, result: { data: data ?? null } };
@@ -139,7 +139,8 @@ export class Execution {
     this.#lastCompilation = this.#lastCompilation.then(compileNext).catch(() => {});
   }
 
-  #run({ code, document, definition }: KnownOperation, variables: Variables, context: RequestContext) {
+  /** Executes an operation that `check` did not refuse. Does not throw. */
+  execute({ code, document, definition }: KnownOperation, variables: Variables, context: RequestContext) {
     if (code) return code(undefined, context, variables);
     const operationName = definition.name?.value;
     return execute({ schema: this.#schema, document, operationName, contextValue: context, variableValues: variables });

@@ -32,16 +32,14 @@ import { formatError, RememberExpectationsRule, reportErrors, toErrors } from '.
 import { Execution } from '../graphql/execution.ts';
 import type { CostLimits } from '../graphql/settings.ts';
 import type { Telemetry } from '../observability/operation.ts';
-import type { Callers } from '../runtime/shares.ts';
+import { callersIn } from '../runtime/shares.ts';
 import { overloaded } from './http.ts';
+import type { ServerSettings } from './settings.ts';
 
-interface Options extends CostLimits {
-  readonly telemetry: Pick<Telemetry, 'log' | 'metrics'>;
-  readonly allowsIntrospection: boolean;
-  /** May a caller request inline traces (ftv1)? They reveal how requests are resolved. */
-  readonly inlineTraces: boolean;
-  readonly callers: Callers;
-  readonly plugins: readonly ApolloServerPlugin<RequestContext>[];
+export interface ApolloOptions extends ServerSettings, CostLimits {
+  readonly telemetry: Telemetry;
+  /** A company's own. With any, Apollo Server executes every operation, so that they see the execution. */
+  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[] | undefined;
 }
 
 /** Up to this cost a trace includes the fields, at 8 µs and 36 bytes each. Beyond it a trace has only the duration. */
@@ -50,8 +48,8 @@ const MAX_TRACED_COST = 2_000;
 export const TRACE_HEADER = 'apollo-federation-include-trace';
 
 /** Starts Apollo Server, through which every operation passes. It reports nothing to Apollo. */
-export async function startApollo(schema: GraphQLSchema, options: Options) {
-  const { telemetry, allowsIntrospection, inlineTraces, plugins } = options;
+export async function startApollo(schema: GraphQLSchema, allowsIntrospection: boolean, options: ApolloOptions) {
+  const { telemetry, routerSecrets, plugins = [] } = options;
   const { documentStore, plugin } = openDoor(schema, options);
   const apollo = new ApolloServer<RequestContext>({
     schema,
@@ -73,7 +71,7 @@ export async function startApollo(schema: GraphQLSchema, options: Options) {
     plugins: [
       plugin,
       ...plugins,
-      inlineTraces ? await inlineTrace() : ApolloServerPluginInlineTraceDisabled(),
+      routerSecrets.length > 0 ? await inlineTrace() : ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` with everything: these responses are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
@@ -96,17 +94,15 @@ export function httpOf(headers: IncomingHttpHeaders, isRouter: boolean) {
 async function inlineTrace(): Promise<ApolloServerPlugin> {
   // Loaded only if it is used, because it imports a protobuf encoder. By default it leaves out error messages.
   const plugin = (await import('@apollo/server/plugin/inlineTrace')).ApolloServerPluginInlineTrace();
+  const nothing = Promise.resolve();
   return {
     ...plugin,
-    requestDidStart: async (started) =>
-      started.request.http?.headers.has(TRACE_HEADER) ? plugin.requestDidStart?.(started) : undefined,
+    requestDidStart: (started) =>
+      (started.request.http?.headers.has(TRACE_HEADER) && plugin.requestDidStart?.(started)) || nothing,
   };
 }
 
-/**
- * The most memory for valid documents with their compiled code, in bytes. deploy/capacity.md says how many fit. When they were full, a
- * process held 77 MiB of an old heap of 256, and 49 with documents of a kind that is estimated too high.
- */
+/** The most memory for valid documents with their code. Then a process held 77 MiB of an old heap of 256: see deploy/capacity.md. */
 const MAX_VALID_BYTES = getHeapStatistics().heap_size_limit / 5;
 /** The most memory for the answers to invalid documents, in bytes. */
 const MAX_INVALID_BYTES = 2 * 1024 * 1024;
@@ -121,21 +117,22 @@ const NO_HEADERS = new HeaderMap();
  * The cache of documents, and the plugin that answers operations. Apollo Server itself executes those with a trace of fields, or with
  * a company's plugins, which then see the execution, and the errors of an invalid document each time.
  */
-function openDoor(schema: GraphQLSchema, { telemetry, callers, plugins, ...limits }: Options) {
+function openDoor(schema: GraphQLSchema, options: ApolloOptions) {
+  const callers = callersIn(options);
   const valid = new DocumentCache<DocumentNode>(MAX_VALID_BYTES, callers);
   /** Apart from the valid ones, so that they evict none of them. Each is without content: it is never parsed again. */
   const invalid = new DocumentCache<DocumentNode>(MAX_INVALID_BYTES, callers);
   const answers = new WeakMap<DocumentNode, Answer>();
-  const execution = new Execution(schema, limits, valid);
-  const hasPlugins = plugins.length > 0;
+  const execution = new Execution(schema, options, valid);
+  const hasPlugins = (options.plugins?.length ?? 0) > 0;
 
   const documentStore = {
-    get: async (key: string) => {
+    get: (key: string) => {
       // Apollo Server puts the hash of the schema before the document's.
       const hash = key.slice(-64);
       const document = valid.get(hash) ?? invalid.get(hash);
-      telemetry.metrics.recordDocument(document ? 'hit' : 'miss');
-      return document;
+      options.telemetry.metrics.recordDocument(document ? 'hit' : 'miss');
+      return Promise.resolve(document);
     },
     // `execution` adds documents, because it knows whose they are.
     set: async () => {},
@@ -159,7 +156,8 @@ function openDoor(schema: GraphQLSchema, { telemetry, callers, plugins, ...limit
       if (refusal) return toResponse(refusal);
       const isTraced = request.http?.headers.has(TRACE_HEADER) && contextValue.cost.spent <= MAX_TRACED_COST;
       if (hasPlugins || isTraced) return null;
-      return toResponse(await execution.execute(known, variables, contextValue));
+      const result = await execution.execute(known, variables, contextValue);
+      return toResponse(execution.finish(known, result, contextValue));
     },
     didEncounterErrors: async ({ errors, queryHash, contextValue: { operation, caller } }) => {
       reportErrors(operation, errors);
@@ -170,8 +168,10 @@ function openDoor(schema: GraphQLSchema, { telemetry, callers, plugins, ...limit
       invalid.add(queryHash, document, BYTES_PER_CHARACTER * JSON.stringify(answer).length, caller);
     },
   };
+  // A promise for each request would be one of ten that Apollo Server's hooks take.
+  const started = Promise.resolve(listener);
   const plugin: ApolloServerPlugin<RequestContext> = {
-    requestDidStart: async () => listener,
+    requestDidStart: () => started,
     unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) => {
       contextValue.thrown.error = error;
     },

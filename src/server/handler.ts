@@ -1,17 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApolloServerPlugin } from '@apollo/server';
 import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
 import { asError, DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import { type Answer, type ContextOptions, RequestContext } from '../graphql/context.ts';
 import { mayAnswer } from '../graphql/cost.ts';
 import { reportErrors, toErrors } from '../graphql/errors.ts';
-import type { CostLimits } from '../graphql/settings.ts';
-import { Operation, type Telemetry } from '../observability/operation.ts';
+import { Operation } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
 import { callersIn, shareCapacity } from '../runtime/shares.ts';
-import { httpOf, startApollo, TRACE_HEADER } from './apollo.ts';
+import { type ApolloOptions, httpOf, startApollo, TRACE_HEADER } from './apollo.ts';
 import {
   JSON_TYPE,
   MAX_BYTES_IN_FLIGHT,
@@ -22,31 +20,27 @@ import {
   releaseWhenRead,
   send,
 } from './http.ts';
-import { ROUTER, type ServerSettings } from './settings.ts';
+import { ROUTER } from './settings.ts';
 
 /** The largest answer: all that the default cost allows fits into it. */
 const MAX_ANSWER_BYTES = 8_388_608;
 
-export interface HandlerOptions extends ServerSettings, CostLimits, ContextOptions {
+export interface HandlerOptions extends ApolloOptions, ContextOptions {
   /** New requests are refused while the event loop lags. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded' | 'watch'>;
-  readonly telemetry: Telemetry;
   readonly maxAnswerBytes?: number;
-  /** A company's own plugins. With any, Apollo Server executes every operation, so that the plugins see the execution. */
-  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[] | undefined;
 }
 
 type Handler = Awaited<ReturnType<typeof openHandler>>;
 
 /** Opens what answers the operations of a schema. */
 export async function openHandler(schema: GraphQLSchema, allowsIntrospection: boolean, options: HandlerOptions) {
-  const { maxAnswerBytes = MAX_ANSWER_BYTES, plugins = [], routerSecrets } = options;
-  const inlineTraces = routerSecrets.length > 0;
+  const { maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const callers = callersIn(options);
   return {
     ...options,
     maxAnswerBytes,
-    apollo: await startApollo(schema, { ...options, allowsIntrospection, inlineTraces, callers, plugins }),
+    apollo: await startApollo(schema, allowsIntrospection, options),
     /** Reserves the bytes of a body and of its parsed values, until the operation is over. */
     reserveBody: shareCapacity(MAX_BYTES_IN_FLIGHT, callers),
     /** Reserves the bytes of an answer, until the client has read it. The largest one fits into the share of a service, a quarter. */
@@ -105,11 +99,16 @@ async function answerOperation(
   contextValue: RequestContext,
 ): Promise<Sent> {
   const { operation, caller, thrown } = contextValue;
-  const own = { 'content-type': contentType, 'x-request-id': operation.requestId };
-  const answer = (status: number, result: FormattedExecutionResult) => ({
-    ...{ status, headers: own },
-    ...serialise(result, contextValue, maxAnswerBytes),
-  });
+  const answer = (status: number, given: FormattedExecutionResult) => {
+    const { result, text, bytes } = serialise(given, contextValue, maxAnswerBytes);
+    return {
+      status,
+      headers: { 'content-type': contentType, 'x-request-id': operation.requestId },
+      result,
+      text,
+      bytes,
+    };
+  };
   try {
     const isRouter = caller.name === ROUTER;
     const wantsHttp = plugins.length > 0 || (isRouter && headers[TRACE_HEADER] !== undefined);
