@@ -1,25 +1,32 @@
 import { type Callers, type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
 
-/** More uses do not count, so that the entries of an old release are gone after as many rounds as this has bits. */
-const MAX_USES = 15;
+/** After this time a use counts half, in ms. */
+const HALF_LIFE_MS = 60_000;
+/** The part of a service's share that is evicted at once, because entries have to be sorted for it. */
+const SPARE = 1 / 16;
+/** To grow, an entry may evict those with this part of its own use for each byte: they have to be made again. */
+const GROWS_OVER = 1 / 8;
 
 interface Entry<Value> {
   readonly value: Value;
   readonly owner: Holder;
   bytes: number;
+  /** The weight of its uses at the time of the last one. */
   uses: number;
+  usedAt: number;
 }
 
+const usesOf = ({ uses, usedAt }: Entry<unknown>, now: number) => uses * 2 ** ((usedAt - now) / HALF_LIFE_MS);
+
 /**
- * A cache of what is computed once per document, bounded in bytes. If it is full, the oldest entry goes, unless it was used: then it
- * becomes the newest, with half of its uses. So a flood of documents that nobody asks for again evicts none that is used. A service
- * fills no more than its equal part of the share of all services. If that part is full, its own entries go.
+ * A cache of what is computed once per document, bounded in bytes. A new entry replaces those with the least use for each byte, so
+ * neither a flood of documents nor those of an old release keep out what is used. A service has an equal part of the share of all
+ * services, which it fills at the cost of the router, and then at its own.
  */
 export class DocumentCache<Value> {
   readonly #maxBytes: number;
   readonly #shares: ReturnType<typeof sharesOf>;
   readonly #held = new SharedCount();
-  /** The oldest entry is the first. */
   readonly #entries = new Map<string, Entry<Value>>();
 
   constructor(maxBytes: number, callers: Callers) {
@@ -30,43 +37,52 @@ export class DocumentCache<Value> {
 
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
-    if (entry && entry.uses < MAX_USES) entry.uses += 1;
-    return entry?.value;
+    if (!entry) return undefined;
+    const now = performance.now();
+    entry.uses = usesOf(entry, now) + 1;
+    entry.usedAt = now;
+    return entry.value;
   }
 
   /** Adds an entry of this many bytes, unless it is larger than the caller's share. */
   add(key: string, value: Value, bytes: number, { name, isService }: Holder): void {
     const owner = { name, isService };
-    if (this.#entries.has(key) || !this.#makeRoom(owner, bytes, MAX_USES)) return;
-    this.#entries.set(key, { value, owner, bytes, uses: 0 });
+    if (this.#entries.has(key) || !this.#makeRoom(owner, bytes, Number.POSITIVE_INFINITY)) return;
+    this.#entries.set(key, { value, owner, bytes, uses: 1, usedAt: performance.now() });
     this.#held.add(owner, bytes);
   }
 
-  /** Lets an entry take more bytes. Returns false if only entries that were used are in its way, or it is gone. */
+  /** Lets an entry take more bytes. Returns false if those in its way are used too much, or it is gone. */
   grow(key: string, bytes: number): boolean {
     const entry = this.#entries.get(key);
     if (!entry) return false;
-    // It does not make room for itself.
-    entry.uses ||= 1;
-    if (!this.#makeRoom(entry.owner, bytes, 0)) return false;
+    const use = usesOf(entry, performance.now()) / (entry.bytes + bytes);
+    if (!this.#makeRoom(entry.owner, bytes, GROWS_OVER * use)) return false;
     entry.bytes += bytes;
     this.#held.add(entry.owner, bytes);
     return true;
   }
 
-  /** Evicts entries with up to this many uses until these bytes are free. Returns false if that is not enough. */
-  #makeRoom(owner: Holder, bytes: number, maxUses: number): boolean {
-    const fits = (total: number) => this.#held.hasRoom(total, this.#shares, owner, bytes);
-    if (bytes > (owner.isService ? this.#shares.each : this.#maxBytes)) return false;
-    const isShareFull = !fits(Number.POSITIVE_INFINITY);
-    // What is added meanwhile is visited too.
-    for (const [key, entry] of this.#entries) {
-      if (fits(this.#maxBytes)) break;
-      if (entry.uses > maxUses || (isShareFull && entry.owner.name !== owner.name)) continue;
+  /** Evicts entries with less than this use for each byte, the least first. Returns false if that is not enough. */
+  #makeRoom(owner: Holder, bytes: number, most: number): boolean {
+    const { each } = this.#shares;
+    const fits = (amount: number, total = this.#maxBytes) => this.#held.hasRoom(total, this.#shares, owner, amount);
+    if (fits(bytes)) return true;
+    if (bytes > (owner.isService ? each : this.#maxBytes)) return false;
+    const wanted = bytes + SPARE * each;
+    const isShareFull = !owner.isService || !fits(wanted, Number.POSITIVE_INFINITY);
+    const mayEvict = ({ owner: { name, isService } }: Entry<Value>) => (isShareFull ? name === owner.name : !isService);
+    const now = performance.now();
+    const candidates = [...this.#entries]
+      .filter(([, entry]) => mayEvict(entry))
+      .map(([key, entry]) => ({ key, entry, use: usesOf(entry, now) / entry.bytes }))
+      .filter(({ use }) => use < most)
+      .sort((one, other) => one.use - other.use);
+    for (const { key, entry } of candidates) {
+      if (fits(wanted)) break;
       this.#entries.delete(key);
-      if (entry.uses > 0) this.#entries.set(key, Object.assign(entry, { uses: entry.uses >> 1 }));
-      else this.#held.add(entry.owner, -entry.bytes);
+      this.#held.add(entry.owner, -entry.bytes);
     }
-    return fits(this.#maxBytes);
+    return fits(bytes);
   }
 }

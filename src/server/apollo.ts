@@ -102,8 +102,11 @@ async function inlineTrace(): Promise<ApolloServerPlugin> {
   };
 }
 
-/** The most memory for valid documents with their code. Then a process held 77 MiB of an old heap of 256: see deploy/capacity.md. */
-const MAX_VALID_BYTES = getHeapStatistics().heap_size_limit / 5;
+/**
+ * The most memory for valid documents with their code: with it a process held 77 MiB of an old heap of 256 (see deploy/capacity.md).
+ * More than 256 MiB would take long to sort.
+ */
+const MAX_VALID_BYTES = Math.min(getHeapStatistics().heap_size_limit / 5, 256 * 1024 * 1024);
 /** The most memory for the answers to invalid documents, in bytes. */
 const MAX_INVALID_BYTES = 2 * 1024 * 1024;
 /** The most memory of a character of such an answer, as JSON. */
@@ -147,7 +150,8 @@ function openDoor(schema: GraphQLSchema, options: ApolloOptions) {
     },
     responseForOperation: async ({ document, operation, queryHash = '', request, contextValue }) => {
       const answer = answers.get(document);
-      if (answer) return toResponse(answer);
+      // A copy, because plugins may add extensions.
+      if (answer) return toResponse({ ...answer, result: { ...answer.result } });
       // The request names no operation of the document. Apollo Server answers with the error itself.
       if (!operation) return null;
       const known = execution.know(queryHash, document, operation, contextValue.caller);

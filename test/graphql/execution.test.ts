@@ -190,6 +190,22 @@ test('the trace of an operation with many fields is short, and its answer is wha
   expect((await send({})).data._entities[999]).toMatchObject({ a99: expect.any(String) });
 });
 
+test('an invalid document has a trace each time that one is requested, and none otherwise', async () => {
+  const send = async (headers: Record<string, string>) => {
+    const body = JSON.stringify({ query: '{ nothing }' });
+    const { status, text } = await post(guarded.graphqlUrl, body, { 'router-authorization': SECRET, ...headers });
+    expect(status).toBe(400);
+    return JSON.parse(text);
+  };
+  const { extensions: _, ...untraced } = await send({ 'apollo-federation-include-trace': 'ftv1' });
+  for (const _time of ['known', 'again'])
+    expect(await send({ 'apollo-federation-include-trace': 'ftv1' })).toEqual({
+      ...untraced,
+      extensions: { ftv1: expect.any(String) },
+    });
+  expect(await send({})).toEqual(untraced);
+});
+
 // They are fewer than the ten lines that one cause may write in a second.
 test.each([
   ['deviceFingerprint', 'query ($t: String!) { a: deviceFingerprint(token: $t) { __typename } }', { t: 'down' }],
