@@ -91,41 +91,24 @@ function quotesBeforeColons(json: string): number {
   for (let at = json.indexOf(':'); at >= 0; at = json.indexOf(':', at + 1)) {
     let before = at - 1;
     while (json.charCodeAt(before) <= 0x20) before -= 1;
-    if (json.charCodeAt(before) === QUOTE) count += 1;
+    if (json[before] === '"') count += 1;
   }
   return count;
 }
 
-const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = ['"', '\\', ':', '{', '}'].map((character) => character.charCodeAt(0));
+/** A brace, or a text with the colon that makes it a key. */
+const TOKEN = /[{}]|"([^"\\]*(?:\\.[^"\\]*)*)"\s*(:?)/g;
 
 /** The keys of each object of a valid JSON text, repeated ones included. */
 function keysIn(json: string): string[][] {
   const all: string[][] = [];
   const open: string[][] = [];
-  for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
-    if (code === OPEN) open.push([]);
-    else if (code === CLOSE) all.push(open.pop() ?? []);
-    else if (code === QUOTE) {
-      const begin = at;
-      at = endOfText(json, begin);
-      let next = at + 1;
-      while (json.charCodeAt(next) <= 0x20) next += 1;
-      if (json.charCodeAt(next) !== COLON) continue;
-      const written = json.slice(begin + 1, at);
-      open.at(-1)?.push(written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written);
-    }
+  for (const [token, text = '', colon] of json.matchAll(TOKEN)) {
+    if (token === '{') open.push([]);
+    else if (token === '}') all.push(open.pop() ?? []);
+    else if (colon) open.at(-1)?.push(text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text);
   }
   return all;
-}
-
-/** The end of the text that begins here: a quote after an even number of backslashes. */
-function endOfText(json: string, begin: number): number {
-  for (let end = json.indexOf('"', begin + 1); ; end = json.indexOf('"', end + 1)) {
-    let before = end - 1;
-    while (json.charCodeAt(before) === BACKSLASH) before -= 1;
-    if ((end - before) % 2 === 1) return end;
-  }
 }
 
 /** For each byte, 1 if a value or a key can follow it. */
