@@ -1,6 +1,6 @@
 import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
-import type { DeviceClientType, DeviceRiskDecision, Signal, SignalLevel } from '../schema.generated.ts';
+import type { DeviceClientType, DeviceRiskDecision, Signal } from '../schema.generated.ts';
 import { CLIENT_TYPES } from './contract.ts';
 import type { RiskPolicy } from './policy.ts';
 
@@ -17,7 +17,7 @@ export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 
 /** @param headers the trusted headers that can overrule an argument, by the key that they describe */
 export function createFingerprintMetrics(
-  { counter, counterOf, onCollect }: MetricsRegistry,
+  { counter, counterOf }: MetricsRegistry,
   { rules, otherwise }: Pick<RiskPolicy, 'rules' | 'otherwise'>,
   headers: Partial<Record<MetadataKey | 'ipAddr', unknown>> = {},
 ) {
@@ -37,13 +37,6 @@ export function createFingerprintMetrics(
     const isAddress = key === 'ipAddrV4' || key === 'ipAddrV6';
     if (headers[key] || (isAddress && headers.ipAddr)) recordDroppedMetadata(key, 0);
   }
-  /** Signals since the last scrape. The next scrape adds them to the counter, which builds a key from labels at each increment. */
-  const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
-  onCollect(() => {
-    for (const [code, levels] of counted)
-      for (const [level, count] of Object.entries(levels)) signals.inc({ code, level }, count);
-    counted.clear();
-  });
   // Callers choose the event: only a text of the policy may become a label.
   const eventTypes = new Set(rules.flatMap(({ when }) => when.eventType ?? []).filter((text) => LABEL.test(text)));
   /** A decision of the risk policy, or of one of its shadow rules. */
@@ -60,11 +53,7 @@ export function createFingerprintMetrics(
     recordLookup: () => lookups.inc(),
     recordSentCall: () => calls.inc(),
     /** Counts a signal of a judgement. Its code is null if the catalogue lacks the signal. */
-    recordSignal: ({ code, level }: Pick<Signal, 'code' | 'level'>) => {
-      const levels = counted.get(code ?? 'unknown') ?? {};
-      levels[level] = (levels[level] ?? 0) + 1;
-      counted.set(code ?? 'unknown', levels);
-    },
+    recordSignal: ({ code, level }: Pick<Signal, 'code' | 'level'>) => signals.inc({ code: code ?? 'unknown', level }),
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
     recordDecision,
     recordJudgement: counterOf('judgements_total', judged, 'outcome', ['sealed', 'opened', 'unreadable']),
