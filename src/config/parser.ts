@@ -181,12 +181,9 @@ function unknownNames(env: Environment, table: Table): string[] {
 
 /** The variables that are set without effect, each with the advice for one that is gone. `unused` are keys of the table. */
 export function unusedNames(env: Environment, table: Table, unused: readonly string[] = []): string[] {
-  const idle = unused.map((key) => table[key]?.name);
-  return Object.keys(env).flatMap((name) => {
-    const advice = REMOVED.get(name);
-    if (!env[name] || (advice === undefined && !idle.includes(name))) return [];
-    return advice === undefined ? name : `${name} (${advice})`;
-  });
+  const idle = unused.flatMap((key) => table[key]?.name ?? []).filter((name) => env[name]);
+  const gone = [...REMOVED].flatMap(([name, advice]) => (env[name] ? `${name} (${advice})` : []));
+  return [...idle, ...gone];
 }
 
 /**
