@@ -5,7 +5,7 @@ import { closestMatch } from 'leven';
 import { z } from 'zod';
 import { isText, TEXT_EXPECTATION } from '../errors.ts';
 import { readJson } from '../runtime/json.ts';
-import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
+import type { DeviceClientType, DeviceRiskDecision, Signal } from '../schema.generated.ts';
 import { CLIENT_TYPES } from './contract.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
 import { isAtLeast, LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
@@ -170,7 +170,7 @@ export function decide(
 export function matches({ when, needs }: Rule, { clientType, eventType, signals }: PolicyInput): boolean {
   if (when.clientType && !when.clientType.includes(clientType)) return false;
   if (when.eventType && (eventType === undefined || !when.eventType.includes(eventType))) return false;
-  if (signals.some(({ code }) => isOneOf(when.noneOf, code))) return false;
+  if (signals.some(({ code }) => when.noneOf?.some((banned) => banned === code))) return false;
   const counted = signals.filter((signal) => counts(when, signal));
   // Duplicate signals, which the document does not forbid, count once.
   return counted.length >= needs && new Set(counted.map(({ name }) => name)).size >= needs;
@@ -178,14 +178,10 @@ export function matches({ when, needs }: Rule, { clientType, eventType, signals 
 
 /** Does a rule with this condition count a signal? A signal that is newer than the catalogue has neither a code nor an effect. */
 export function counts(when: Condition, { code, effect, level, confidence }: PolicySignal): boolean {
-  if (when.anyOf && !isOneOf(when.anyOf, code)) return false;
+  if (when.anyOf?.every((wanted) => wanted !== code)) return false;
   if (when.effect && when.effect !== effect) return false;
   if (when.minLevel && !isAtLeast(level, when.minLevel)) return false;
   return when.minConfidence === undefined || confidence >= when.minConfidence;
-}
-
-function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['code']): boolean {
-  return codes !== undefined && code != null && codes.includes(code);
 }
 
 function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
