@@ -55,13 +55,15 @@ export function buildSchema(modules: GraphQLSchemaModule[]): GraphQLSchema {
   const schema = buildSubgraphSchema(modules);
   printSdlOnce(schema);
   isolateRepresentations(schema);
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType))
+  for (const type of objectsOf(schema))
     for (const field of Object.values(type.getFields())) {
       requireScope(field, type);
       countList(field);
     }
   return schema;
 }
+
+const objectsOf = (schema: GraphQLSchema) => Object.values(schema.getTypeMap()).filter(isObjectType);
 
 /** Printing the SDL takes a millisecond, and @apollo/subgraph prints it for each `_service`. */
 function printSdlOnce(schema: GraphQLSchema): void {
@@ -79,15 +81,19 @@ function isolateRepresentations(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()['_entities'];
   // A schema without entities has no such field.
   if (!field) return;
-  const resolvers = referenceResolversOf(schema);
+  const resolvers = new Map<unknown, GraphQLReferenceResolver<RequestContext>>();
+  for (const type of objectsOf(schema)) {
+    // Safe: this is the type that @apollo/subgraph documents for its extensions.
+    const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<RequestContext>;
+    const resolve = apollo?.subgraph?.resolveReference;
+    if (resolve) resolvers.set(type.name, restrictReferences(type, resolve));
+  }
+  const known = [...resolvers.keys()].join(', ');
 
   async function resolveOne(representation: unknown, context: RequestContext, info: GraphQLResolveInfo) {
     const { __typename } = propertiesOf(representation);
     const resolve = resolvers.get(__typename);
-    if (!resolve) {
-      const known = [...resolvers.keys()].join(', ');
-      throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
-    }
+    if (!resolve) throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
     // Safe: a value with a __typename is an object.
     const entity: unknown = await resolve(representation as object, context, info);
     // The `_Entity` union distinguishes types by `__typename`.
@@ -98,16 +104,4 @@ function isolateRepresentations(schema: GraphQLSchema): void {
   // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
   field.resolve = (_root, { representations }: { representations: unknown[] }, context: RequestContext, info) =>
     Promise.all(representations.map((representation) => resolveOne(representation, context, info).catch(asError)));
-}
-
-/** The reference resolvers by the name of their type. @apollo/subgraph keeps them in the extensions of the type. */
-function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLReferenceResolver<RequestContext>> {
-  const resolvers = new Map<unknown, GraphQLReferenceResolver<RequestContext>>();
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-    // Safe: this is the type that @apollo/subgraph documents for its extensions.
-    const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<RequestContext>;
-    const resolve = apollo?.subgraph?.resolveReference;
-    if (resolve) resolvers.set(type.name, restrictReferences(type, resolve));
-  }
-  return resolvers;
 }
