@@ -1,4 +1,7 @@
+import { Kind } from 'graphql';
 import type { Holder } from '../runtime/shares.ts';
+import type { DeviceMetadataInput } from '../schema.generated.ts';
+import { typeDefs } from './type-defs.ts';
 
 /** The caller of a request: the router or a service, and the person behind it. */
 export interface Caller extends Holder {
@@ -19,27 +22,15 @@ export interface Requester {
   readonly id: string;
 }
 
-/** The keys of the client's description in trusted headers. */
-export const TRUSTED_KEYS = [
-  'accountId',
-  'phoneNum',
-  'phoneSha256',
-  'phoneCountryCode',
-  'phonePrefix',
-  'email',
-  'emailSha256',
-  'emailDomain',
-  'ipAddrV4',
-  'ipAddrV6',
-  'userAgent',
-  'ja3',
-  'ja4',
-  'macPrefix',
-  'wifiBssidPrefix',
-  'tlsCipher',
-] as const;
+export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
 
-export type MetadataKey = (typeof TRUSTED_KEYS)[number];
+/** The keys of the client's description in trusted headers: all fields of the schema's input but the one for any further key. */
+export const TRUSTED_KEYS = typeDefs('fingerprint.graphql')
+  .definitions.filter((type) => type.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION)
+  .filter(({ name }) => name.value === 'DeviceMetadataInput')
+  .flatMap(({ fields = [] }) => fields.map(({ name }) => name.value))
+  // Safe: the type is generated from this input.
+  .filter((key): key is MetadataKey => key !== 'additional');
 
 export function forTrustedKeys<Value>(makeValue: (key: MetadataKey) => Value): Record<MetadataKey, Value> {
   // Safe: Object.fromEntries forgets the names of the keys.
