@@ -24,10 +24,16 @@ export class SharedCount {
   #ofServices = 0;
   readonly #ofEach = new Map<string, number>();
 
-  /** May this caller hold `amount` more of a total with these shares? */
-  hasRoom(total: number, shares: ReturnType<typeof sharesOf>, { name, isService }: Holder, amount: number): boolean {
+  /** May this caller hold `amount` more of a total with these shares, of which others than services leave `reserved` to services? */
+  hasRoom(
+    total: number,
+    shares: ReturnType<typeof sharesOf>,
+    { name, isService }: Holder,
+    amount: number,
+    reserved = 0,
+  ): boolean {
     if (this.#all + amount > total) return false;
-    if (!isService) return true;
+    if (!isService) return this.#all - this.#ofServices + amount <= total - reserved;
     const own = (this.#ofEach.get(name) ?? 0) + amount;
     return this.#ofServices + amount <= shares.together && own <= shares.each;
   }
@@ -59,15 +65,16 @@ export interface Reservation {
 
 export type Reserve = (caller: Holder) => Reservation;
 
-/** A capacity for all callers. Services may hold only their shares of it. */
+/** A capacity for all callers. Services may hold only their shares of it, which nobody else holds. */
 export function shareCapacity(total: number, callers: Callers): Reserve {
   const held = new SharedCount();
   const shares = sharesOf(total, callers);
+  const reserved = callers.services > 0 ? shares.together : 0;
   return (caller) => {
     let taken = 0;
     return {
       take: (amount) => {
-        if (!held.hasRoom(total, shares, caller, amount)) return false;
+        if (!held.hasRoom(total, shares, caller, amount, reserved)) return false;
         taken += amount;
         held.add(caller, amount);
         return true;
