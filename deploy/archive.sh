@@ -1,12 +1,17 @@
-# Packs the build, for a VM without this project: `npm run archive` builds first. Run it from the project's folder.
+# Packs the build, for a VM without this project: `npm run archive` builds first. Run it from the project's folder. It needs git.
 set -eu
 name=device-trust-subgraph-$(node -p 'require("./package.json").version')
-stage=$(mktemp -d)
-trap 'rm -r "$stage"' EXIT
-# By this link each file has its folder in the archive, with any tar: the options for that differ.
-ln -s "$PWD" "$stage/$name"
 licences=$(npm ls --omit=dev --all --parseable | sed -n "s|^$(pwd -P)/||p" |
   xargs -I{} find {} -maxdepth 1 -iname 'licen[sc]e*')
 files=$(find LICENSE package.json schema dist/server deploy $licences -type f \
   ! -path 'schema/fixtures/*' ! -name secret.env)
-tar -czf "$PWD/dist/$name.tar.gz" -C "$stage" $(echo "$files" | sed "s|^|$name/|")
+# An archive of git belongs to root, who also unpacks it, and can be read by everybody, whoever packs it and whatever the umask is.
+# With tar this takes options that differ, or are missing.
+GIT_DIR=$(mktemp -d)
+export GIT_DIR
+trap 'rm -rf "$GIT_DIR"' EXIT
+git init -q
+echo "$files" > "$GIT_DIR/files"
+git hash-object -w --no-filters --stdin-paths < "$GIT_DIR/files" | paste - "$GIT_DIR/files" | sed 's/^/100644 /' |
+  git update-index --index-info
+git -c tar.umask=022 archive --prefix="$name/" --output="dist/$name.tar.gz" "$(git write-tree)"

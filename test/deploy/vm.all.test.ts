@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accoun
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { readPage } from '../docs/markdown.ts';
 import { freePort } from '../support/ports.ts';
-import { shell } from '../support/process.ts';
+import { ROOT, shell } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 import { json, request } from '../support/requests.ts';
 import { times } from '../support/times.ts';
@@ -22,6 +22,8 @@ import { environmentOf, startInstance, startNginx, UNIT, unit } from './vm.ts';
 
 const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'device-trust-vm-'));
+const checkout = join(folder, 'checkout');
+const ARCHIVE = join(checkout, 'dist/device-trust-subgraph-*.tar.gz');
 const sandbox = await startSandbox({ port: 0 });
 const open: { stop(): Promise<void> }[] = [];
 afterAll(async () => {
@@ -41,13 +43,14 @@ const CREDENTIALS = {
 };
 
 beforeAll(async () => {
-  // The build is there: `npm run archive` would replace it while other tests use it.
-  // The tar of macOS or BusyBox lacks most of GNU's options.
-  await writeFile(join(folder, 'tar'), '#!/bin/sh\ncase "$*" in *--*) exit 9; esac\nexec /bin/tar "$@"\n', {
-    mode: 0o755,
-  });
-  await shell(`PATH=${folder}:node_modules/.bin:$PATH sh deploy/archive.sh`);
-  await shell(`tar -xzf dist/device-trust-subgraph-*.tar.gz -C ${folder} --strip-components 1`);
+  // A checkout that only its owner can read. The build is there: `npm run archive` would replace it while other tests use it.
+  const packed = ['LICENSE', 'package.json', 'schema', 'deploy', 'dist/server'].join(' ');
+  await shell(`umask 077 && mkdir ${checkout} && cp -r --parents ${packed} ${checkout}`);
+  await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+  await shell(`chmod 755 ${folder} && chown -R 1234:1234 ${checkout}`);
+  const packer = 'setpriv --reuid 1234 --regid 1234 --clear-groups';
+  await shell(`cd ${checkout} && umask 077 && HOME=${checkout} ${packer} sh deploy/archive.sh`);
+  await shell(`tar -xzf ${ARCHIVE} -C ${folder} --strip-components 1`);
   await mkdir(join(folder, 'credentials'));
   for (const [name, text] of Object.entries(CREDENTIALS)) await writeFile(join(folder, 'credentials', name), text);
 });
@@ -80,6 +83,13 @@ test('systemd reads the keys that the archive prints, and the configuration of t
   const lines = text.split('\n').filter((line) => /^[^#]/.test(line));
   expect(lines).toHaveLength(6);
   expect(read.split('\n')).toEqual(expect.arrayContaining(lines));
+});
+
+test('everything in the archive belongs to root and can be read by everybody, whoever packs it', async () => {
+  const lines = (await shell(`tar -tvzf ${ARCHIVE}`)).trim().split('\n');
+  expect(new Set(lines.map((line) => line.split(' ', 2).join(' ')))).toEqual(
+    new Set(['drwxr-xr-x root/root', '-rw-r--r-- root/root']),
+  );
 });
 
 test('the archive explains the risk policy', async () => {
