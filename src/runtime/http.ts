@@ -26,8 +26,13 @@ export function pathOf({ url = '' }: IncomingMessage): string {
   return TARGET.exec(url)?.[2] || '/';
 }
 
-/** Names that no site can have: a single label, and those below a reserved domain (RFC 6761; ICANN reserves `.internal`). */
-const LOCAL_NAME = /^([\w-]+|[\w.-]+\.(internal|localhost|test))\.?$/i;
+/**
+ * A single label, or a name below a domain that has no public site: reserved (RFC 6761, 6762 and 8375; `internal` by ICANN), or
+ * no top-level domain, as `lan` (RFC 6762, appendix G) and `svc` of a cluster.
+ */
+const LOCAL_NAME = /^([\w-]+|[\w.-]+\.(home\.arpa|internal|lan|local|localhost|svc|test))\.?$/i;
+export const LOCAL_NAMES =
+  'an address, a name without a dot, or one below home.arpa, internal, lan, local, localhost, svc or test';
 
 /** Is the host an address or a local name? Any other name may belong to another site (DNS rebinding). */
 export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {

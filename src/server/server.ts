@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { framesOf } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
-import { answerDevelopmentPage, hasLocalName, pathOf } from '../runtime/http.ts';
+import { answerDevelopmentPage, hasLocalName, LOCAL_NAMES, pathOf } from '../runtime/http.ts';
 import { callersIn } from '../runtime/shares.ts';
 import { identifierOf } from './callers.ts';
 import { type HandlerOptions, handleGraphql, openHandler } from './handler.ts';
@@ -82,8 +82,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
     const isClaimed = caller !== undefined && listener.claim(request.socket, caller);
     // A client without a secret gets one answer on a connection, even if many requests have arrived with the first.
     if (!isClaimed) response.setHeader('connection', 'close');
-    if (explorer && !hasLocalName(request))
-      throw new RequestRefused(421, 'In sandbox mode use an address, a name without a dot, *.internal or *.localhost.');
+    if (explorer && !hasLocalName(request)) throw new RequestRefused(421, `In sandbox mode use ${LOCAL_NAMES}.`);
     // This comes first, so that a page can read every response, refusals too.
     if (explorer && path === GRAPHQL_PATH && answerDevelopmentPage(request, response)) return;
     if (isOperation) {

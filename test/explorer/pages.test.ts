@@ -99,21 +99,22 @@ test('a visit to GraphiQL renews the challenges in the tabs that the last one le
   runInNewContext(script, { localStorage: { getItem: () => null } });
 });
 
-const statusFor = async (host: string, { url }: { readonly url: string }) => {
-  const answer = await sendBytes(url, `GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
-  return Number(answer.split(' ')[1]);
-};
+const askAs = (host: string, { url }: { readonly url: string }) =>
+  sendBytes(url, `GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+const statusFor = async (...asked: Parameters<typeof askAs>) => Number((await askAs(...asked)).split(' ')[1]);
 
 const FOREIGN_HOSTS = [
   ...'rebound.example rebound.example:4001 rebound.example.:4001 127.0.0.1.rebound.example'.split(' '),
   ...'localhost.rebound.example host.docker.internal.rebound.example reboundinternal.example'.split(' '),
   ...'rebound.example-internal rebound.example@host.docker.internal .internal'.split(' '),
-  'printer.local', // any machine of a network can claim such a name (RFC 6762, section 3)
+  // Public sites can be below .arpa and .shop; `shop` may be a namespace of a cluster.
+  ...'rebound.arpa home-arpa.rebound.arpa reboundhome.arpa rebound.svc.example device-trust.shop .local'.split(' '),
   '',
 ];
 const OWN_HOSTS =
   'localhost LOCALHOST:4001 localhost.:4001 127.0.0.1:4001 [::1]:4001 [::1] 192.0.2.7 device-trust:4001 device_trust ' +
-  'host.docker.internal:4001 HOST.Containers.Internal host.docker.internal.:4001 device-trust.localhost:4001 device-trust.test';
+  'host.docker.internal:4001 HOST.Containers.Internal host.docker.internal.:4001 device-trust.localhost:4001 device-trust.test ' +
+  'laptop.local:4001 Laptop.LAN laptop.home.arpa:4001 device-trust.default.svc:4001 device-trust.default.svc.cluster.local.:4001';
 
 test.each([
   ...FOREIGN_HOSTS.map((host) => [host, 'is refused', 421] as const),
@@ -121,6 +122,12 @@ test.each([
 ])('a Host that can be of another site is refused in sandbox mode alone: %j %s', async (host, _what, status) => {
   expect(await statusFor(host, sandbox)).toBe(status);
   expect(await statusFor(host, live)).toBe(200);
+});
+
+test('the refusal of a Host says which names are taken', async () => {
+  const names =
+    'an address, a name without a dot, or one below home.arpa, internal, lan, local, localhost, svc or test';
+  expect(await askAs('rebound.example', sandbox)).toContain(names);
 });
 
 /** What CORS says about an answer, for one to a preflight and one to a POST with this body. */
