@@ -45,12 +45,13 @@ const services = secretList(
     }),
 );
 
-// Hop-by-hop headers (RFC 9110, section 7.6.1) are about a connection, and the others hold credentials.
+// Hop-by-hop headers (RFC 9110, section 7.6.1) are about a connection. `Forwarded` holds parameters (RFC 7239), so none of its
+// values is an address or an id. The others hold credentials.
 const UNTRUSTED =
-  /^(authorization|router-authorization|cookie|connection|keep-alive|proxy-(connection|authenticate|authorization)|te|trailer|transfer-encoding|upgrade)$/;
+  /^(authorization|forwarded|router-authorization|cookie|connection|keep-alive|proxy-(connection|authenticate|authorization)|te|trailer|transfer-encoding|upgrade)$/;
 /** The name of a header (a token of RFC 9110, section 5.6.2), in lower case. */
 const header = matching(
-  'the name of a header that is neither hop-by-hop nor for credentials',
+  'the name of a header that is neither hop-by-hop, nor for credentials, nor Forwarded',
   (text) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(text) && !UNTRUSTED.test(text.toLowerCase()),
 ).transform((text) => text.toLowerCase());
 const from = oneOf(['header', 'header-or-argument']).optional();

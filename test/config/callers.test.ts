@@ -62,7 +62,7 @@ describe('SERVICES', () => {
 describe('TRUSTED_HEADERS', () => {
   const EXPECTED =
     'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three';
-  const HEADER = 'expected the name of a header that is neither hop-by-hop nor for credentials';
+  const HEADER = 'expected the name of a header that is neither hop-by-hop, nor for credentials, nor Forwarded';
   const HOPS = 'metadata.ipAddr.hops: expected a whole number from 1 to 16';
   const ip = (changes: object) => ({ metadata: { ipAddr: { header: 'x-ip', ...changes } } });
   const ja4 = (changes: object) => ({ metadata: { ja4: { header: 'x-ja4', ...changes } } });
@@ -87,7 +87,7 @@ describe('TRUSTED_HEADERS', () => {
 
   test.each([
     ...'authorization Router-Authorization cookie proxy-authorization connection keep-alive'.split(' '),
-    ...'proxy-authenticate te trailer transfer-encoding upgrade'.split(' '),
+    ...'proxy-authenticate te trailer transfer-encoding upgrade Forwarded'.split(' '),
     ...['x user', 'x-user:', 'x-üser', 'x-user\n', '', 'x'.repeat(65)],
   ])('TRUSTED_HEADERS refuses the header %j', (name) => {
     expect(problemsOf({ ...ENV, TRUSTED_HEADERS: JSON.stringify({ scopes: name }) })).toEqual([
