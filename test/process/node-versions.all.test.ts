@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { solveChallenge } from '../support/challenges.ts';
@@ -11,7 +11,7 @@ import { untilEnd } from '../support/until-end.ts';
 
 /** What `npm run build` makes on the older lines of Node, each fetched from npm once: it runs, or says which Node it needs. */
 
-const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { engines, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const NODES = join(ROOT, 'node_modules/.cache/runtimes');
 const OLDEST: string = engines.node.replace('>=', '');
 
@@ -26,8 +26,15 @@ async function install(wanted: string): Promise<string> {
   return node;
 }
 
-test.each(['18', '22.18.0'])('Node %s says in a sentence which one it needs', async (wanted) => {
-  const child = startCommand([await install(wanted), 'dist/server/main.js'], { cwd: ROOT, env: {} });
+test.each(
+  ['18', '22.18.0'].flatMap((wanted) => [
+    [wanted, 'the build', 'node dist/server/main.js'] as const,
+    [wanted, 'npm test', scripts.test] as const,
+  ]),
+)('Node %s says in a sentence which one %s needs', async (wanted, _what, command) => {
+  // npm would put the Node of the development dependencies first.
+  const PATH = `${dirname(await install(wanted))}:${join(ROOT, 'node_modules/.bin')}:/usr/bin:/bin`;
+  const child = startCommand(['sh', '-c', command], { cwd: ROOT, env: { PATH } });
   expect([await child.ended, child.stdout()]).toEqual([1, '']);
   expect(child.stderr()).toMatch(
     new RegExp(`^expected Node ${OLDEST} or later, but got ${wanted}[.\\d]* \\(/.*\\)\\.\\n$`),
