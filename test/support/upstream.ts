@@ -31,10 +31,16 @@ export async function startUpstream(answer: Answer, answerProbe: Answer = answer
   const received: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
-    const seen = { method, url, headers, body: await text(request) };
-    if (isProbe(seen.body)) return answerProbe(seen, response);
-    received.push(seen);
-    await answer(seen, response);
+    try {
+      const seen = { method, url, headers, body: await text(request) };
+      if (isProbe(seen.body)) return await answerProbe(seen, response);
+      received.push(seen);
+      await answer(seen, response);
+    } catch (error) {
+      // A mistake in a test: what waits for the answer fails at once, and Vitest shows the error.
+      response.destroy();
+      throw error;
+    }
   });
   // Longer than a router keeps an idle connection, so that no request crosses its end.
   server.keepAliveTimeout = 75_000;
