@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What CHANGELOG.md says about a version, without its heading. Throws with what to do if the tag is not this version, or if
- * the version has no section with a date, or an empty one.
+ * What CHANGELOG.md says about a version, without its heading. Throws with what to do if the tag is not this version, if the
+ * version has no section with a date, or an empty one, or if there is no place for the next changes.
  *
  * @param files where the files of that tag are: a link in a release is not relative to a file
  */
@@ -10,7 +10,9 @@ export function releaseNotes(tag: string, version: string, changelog: string, fi
   if (tag !== `v${version}`) {
     throw new Error(`The tag is ${tag}, but package.json has version ${version}: expected the tag v${version}.`);
   }
-  const sections = changelog.split(/^## /m).slice(1);
+  const [next, ...sections] = changelog.split(/^## /m).slice(1);
+  if (!next?.startsWith('[Unreleased]\n'))
+    throw new Error('CHANGELOG.md: expected a section "## [Unreleased]" first, for the changes after this release.');
   const heading = `[${version}] - `;
   const section = sections.find((text) => text.startsWith(heading));
   if (!section || !/^\d{4}-\d\d-\d\d\n/.test(section.slice(heading.length))) {

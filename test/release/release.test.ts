@@ -41,12 +41,17 @@ test('rover is the same in the page and in both workflows', () => {
 });
 
 const CHANGELOG =
-  '# Changelog\n\n## [1.1.0] - 2026-11-30\n\n- A [field](schema/README.md#a).\n\n## [1.0.0] - 2026-01-02\n\n- The first.\n\n## [0.9.0]\n\n- x\n';
+  '# Changelog\n\n## [Unreleased]\n\n## [1.1.0] - 2026-11-30\n\n- A [field](schema/README.md#a).\n\n## [1.0.0] - 2026-01-02\n\n- The first.\n\n## [0.9.0]\n\n- x\n';
 
 test('the notes of a release are the section of its version', () => {
   expect(releaseNotes('v1.1.0', '1.1.0', CHANGELOG, 'https://x')).toBe('- A [field](https://x/schema/README.md#a).');
   for (const name of allIn('CHANGELOG.md', /^## \[(\d.+?)\]/gm))
     expect(releaseNotes(`v${name}`, `${name}`, read('CHANGELOG.md'), '')).toContain('- ');
+});
+
+test('a tag without a section for the next changes is refused', () => {
+  const dated = CHANGELOG.replace('## [Unreleased]\n\n', '');
+  expect(() => releaseNotes('v1.1.0', '1.1.0', dated, '')).toThrow('expected a section "## [Unreleased]" first');
 });
 
 test.each([
