@@ -99,16 +99,12 @@ async function answerOperation(
   contextValue: RequestContext,
 ): Promise<Sent> {
   const { operation, caller, thrown } = contextValue;
-  const answer = (status: number, given: FormattedExecutionResult) => {
-    const { result, text, bytes } = serialise(given, contextValue, maxAnswerBytes);
-    return {
-      status,
-      headers: { 'content-type': contentType, 'x-request-id': operation.requestId },
-      result,
-      text,
-      bytes,
-    };
-  };
+  const own = { 'content-type': contentType, 'x-request-id': operation.requestId };
+  const answer = (status: number, result: FormattedExecutionResult) => ({
+    status,
+    headers: own,
+    ...serialise(result, contextValue, maxAnswerBytes),
+  });
   try {
     const isRouter = caller.name === ROUTER;
     const wantsHttp = plugins.length > 0 || (isRouter && headers[TRACE_HEADER] !== undefined);
