@@ -19,7 +19,7 @@ interface Service {
   readonly dropsAfterMs?: number;
 }
 
-/** A pool of this service whose witness is idle for a second at most, with the sockets on which it sent calls. */
+/** A pool of this service whose witness is idle for two seconds, with the sockets on which it sent calls. */
 async function startPool({ headers = {}, closesAfterMs, dropsAfterMs = 60_000 }: Service) {
   const usedAt = new Map<Socket, number>();
   const timers = new Map<Socket, NodeJS.Timeout>();
@@ -40,7 +40,7 @@ async function startPool({ headers = {}, closesAfterMs, dropsAfterMs = 60_000 }:
   };
   const upstream = await startHostile(behave);
   const probe = probeOf(upstream.url);
-  const pool = openPool(upstream.url, createDnsCache(), { probe, stepsMs: [1_000] });
+  const pool = openPool(upstream.url, createDnsCache(), { probe, stepsMs: [2_000] });
   const call = () => pool.post({ ...probe, path: '/' }, '{}', new AbortController().signal).response;
   const stop = () => Promise.all([pool.close(), upstream.stop()]);
   return { call, ofCalls, stop };
@@ -49,14 +49,14 @@ async function startPool({ headers = {}, closesAfterMs, dropsAfterMs = 60_000 }:
 describe.concurrent('a socket that was idle for 600 ms', () => {
   test.for<[string, Service]>([
     ['serves the next call if the witness was kept longer', {}],
-    ['serves the next call if the witness was seen to end later', { closesAfterMs: 900 }],
-    ['is closed if the witness has lost its connection silently', { dropsAfterMs: 900 }],
+    ['serves the next call if the witness was seen to end later', { closesAfterMs: 1_600 }],
+    ['is closed if the witness has lost its connection silently', { dropsAfterMs: 1_600 }],
     ['is closed if Keep-Alive says less', { headers: { 'keep-alive': 'timeout=1' } }],
   ])('a socket that was idle for 600 ms %s', async ([what, service], context) => {
     const { call, ofCalls } = await untilEnd(startPool(service), context);
     await call();
     // The round of the witness is over.
-    await sleep(1_200);
+    await sleep(2_300);
     ofCalls.clear();
     await call();
     await sleep(600);
@@ -67,7 +67,7 @@ describe.concurrent('a socket that was idle for 600 ms', () => {
   test('a socket that was idle for 600 ms is closed after the service has ended another one of calls sooner', async (context) => {
     const { call, ofCalls } = await untilEnd(startPool({}), context);
     await call();
-    await sleep(1_200);
+    await sleep(2_300);
     await call();
     await sleep(20);
     for (const socket of ofCalls) socket.destroy();
