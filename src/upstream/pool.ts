@@ -151,7 +151,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
 }
 
 /**
- * Closes a socket that receives more than `MAX_RAW_BYTES` for one call, because undici bounds only the body. And undici skips a 102,
+ * Closes a socket that receives more than `MAX_RAW_BYTES` for one call, because undici bounds only heads and bodies. And undici skips a 102,
  * but takes a `100 Continue` for an error, which some versions of IIS send unasked (RFC 9110, 15.2): it becomes a 102 here.
  */
 function guardReads(socket: Socket): void {
