@@ -67,7 +67,7 @@ export const RECORDED_ROWS = {
   RUNNING_IN_SYSTEM_CLONED: ['LOW', 0.9],
 } satisfies Partial<Record<SignalCode, Row>>;
 
-/** The rows of today, with those that are newer or have changed. The compiler names a missing row. */
+/** The rows of today: add new and changed ones here. The compiler names a missing row. */
 const ROWS: Readonly<Record<SignalCode, Row>> = { ...RECORDED_ROWS };
 
 /** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist. The description counts. */

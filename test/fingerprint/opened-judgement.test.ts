@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createJudgements, newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
-import { SIGNALS_BY_NAME } from '../../src/fingerprint/signal-catalogue.ts';
+import { RECORDED_ROWS, SIGNALS_BY_NAME } from '../../src/fingerprint/signal-catalogue.ts';
 import { OLD_KEY, SEALING_KEYS, sealRecord } from '../support/judgements.ts';
 
 /** Which sealed texts open, also years later, and which do not. `jose`, an independent implementation of JWE (RFC 7516), seals them. */
@@ -24,6 +25,11 @@ const GOOD = {
 };
 const UNREADABLE = 'cannot be opened';
 const sealed = await sealRecord(JSON.stringify(GOOD));
+
+test('the rows that records of versions 1 and 2 leave out are those of 0.6.0: a new or changed signal is a row of its own', () => {
+  // An older release would not open a record that leaves out a row it does not have.
+  expect(createHash('sha256').update(JSON.stringify(RECORDED_ROWS)).digest('hex')).toMatch(/^76c5f140f2857bd3/);
+});
 
 test('a record opens, also one that is longer than those of today, but of at most 262,144 characters', async () => {
   expect(judgements.open(sealed)).toMatchObject({ eventId: 'evt', device: { id: 'd' } });
