@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { identifierOf } from './callers/identity.ts';
+import { callersIn } from './callers/shares.ts';
 import { schemaOf } from './graphql/schema.ts';
 import { createLogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -23,6 +25,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
   const slices = slicesOn(config, options.slices ?? SLICES);
   const names = slices.map(({ name }) => name);
   const metrics = createMetrics(names);
+  const callers = callersIn(config);
   /** The stop functions of all parts in the order of their start, called from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
@@ -42,7 +45,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const eventLoop = startEventLoopMonitor(options.maxDelayMs);
     closers.push(eventLoop.stop);
     metrics.watchEventLoop(eventLoop.measuredLagMs);
-    const upstreams = await openUpstreams({ settings: config, log, metrics, eventLoop });
+    const upstreams = await openUpstreams({ settings: config, callers, log, metrics, eventLoop });
     closers.push(upstreams.close);
     // Waits, once the calls are closed, for the log line of each operation: its calls may have been billed.
     let settle = (): Promise<unknown> => Promise.resolve();
@@ -50,7 +53,7 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const running = new Map(
       slices.map((slice) => {
         const shared = upstreams.optionsOf(slice.name, quotaOf(slice, config));
-        const started = slice.start({ settings, shared, registry: metrics.registry });
+        const started = slice.start({ settings, shared, registry: metrics.registry, callers });
         closers.push(() => started.upstream.close());
         return [slice.name, started];
       }),
@@ -60,13 +63,14 @@ export async function createApp(config: Config, log: Logger, options: Options = 
     const server = await createServer(schemaOf(slices), {
       ...config,
       plugins: options.plugins,
+      callers,
+      identify: identifierOf(config, sandbox !== undefined),
       slices: running,
       telemetry,
       eventLoop,
       explorer: sandbox && pages?.createPages(GRAPHQL_PATH, sandbox.challengeUrl, names),
       isUpstreamReady: () => runningSlices.every(({ upstream }) => upstream.health.isReady),
       jwks: runningSlices.map(({ jwks }) => jwks).find((keys) => keys !== undefined),
-      trustsLoopback: sandbox !== undefined,
     });
     settle = server.settle;
     closers.push(server.stop);

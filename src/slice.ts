@@ -1,15 +1,13 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import type { DocumentNode } from 'graphql';
+import type { CALLER_VARIABLES, CallerSettings } from './callers/settings.ts';
+import type { Callers } from './callers/shares.ts';
 import type { RuleInput } from './config/parser.ts';
 import { address, type Table, type Values } from './config/values.ts';
 import type { PartMaker } from './graphql/context.ts';
 import type { MetricsRegistry } from './observability/metrics.ts';
-import type { SERVER_VARIABLES } from './server/settings.ts';
 import type { SharedOptions, UpstreamClient } from './upstream/client.ts';
 import { REGIONS, type Region } from './upstream/settings.ts';
-
-/** The variables that the rules and the summary of a slice can read beside its own. */
-type ServerRows = typeof SERVER_VARIABLES;
 
 /** One upstream service with everything that the subgraph has for it. A slice without any of its variables is off. */
 export interface Slice<Rows extends Table = Table, Key = keyof Rows & string> {
@@ -23,19 +21,20 @@ export interface Slice<Rows extends Table = Table, Key = keyof Rows & string> {
   readonly accounts: Key;
   readonly quota: Key;
   /** Refuses variables that contradict each other. In the sandbox, accounts and keys are in no variable. */
-  rules(input: RuleInput<Rows & ServerRows>, isLive: boolean): void;
+  rules(input: RuleInput<Rows & typeof CALLER_VARIABLES>, isLive: boolean): void;
   /** Its features in use, such as `sealing: on`, for the line at the start. */
-  summary(settings: Values<Rows & ServerRows> & { readonly upstreamMode: string }): string[];
+  summary(settings: Values<Rows> & CallerSettings & { readonly upstreamMode: string }): string[];
   /** The keys of variables that have no effect with these settings. */
   unused(settings: Values<Rows>): readonly Key[];
   start(options: StartOptions<Rows>): RunningSlice;
 }
 
 export interface StartOptions<Rows extends Table = Table> {
-  readonly settings: Values<Rows & ServerRows>;
+  readonly settings: Values<Rows> & CallerSettings;
   /** The options of its client that do not depend on the service, with the quota of its accounts. */
   readonly shared: SharedOptions;
   readonly registry: MetricsRegistry;
+  readonly callers: Callers;
 }
 
 /** A slice that is on. Its client provides health, readiness, metrics and log lines. */

@@ -15,18 +15,19 @@ const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const RULES = `
   errors, schema.generated, runtime, explorer:
   config: runtime
+  callers: config
   observability: config, runtime, errors
-  upstream: observability, config, runtime, errors
-  graphql: upstream, observability, config, runtime, errors, schema.generated
-  server: graphql, observability, upstream, config, runtime, errors
-  slice: server/settings, graphql/context, upstream, observability, config
-  fingerprint, captcha: slice, server/settings, graphql/caller, graphql/context, graphql/type-defs, upstream, observability, config, runtime, errors, schema.generated
+  upstream: callers, observability, config, runtime, errors
+  graphql: callers, upstream, observability, config, runtime, errors
+  server: graphql, callers, observability, upstream, config, runtime, errors
+  slice: callers, graphql/context, upstream, observability, config
+  fingerprint, captcha: slice, callers, graphql/context, graphql/type-defs, upstream, observability, config, runtime, errors, schema.generated
   slices: slice, fingerprint/slice, captcha/slice
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  settings: slice, slices, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
+  settings: slice, slices, callers/settings, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config
-  app: settings, slice, slices, graphql/schema, explorer, observability, runtime, sandbox, server, upstream
+  app: callers, settings, slice, slices, graphql/schema, explorer, observability, runtime, sandbox, server, upstream
   explain-policy: fingerprint/policy, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
   plugins: graphql/context
   main: app, plugins, slice, slices, config, settings, errors, observability/logger, observability/settings

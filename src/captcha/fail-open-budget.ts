@@ -1,5 +1,5 @@
-import type { Caller, Requester } from '../graphql/caller.ts';
-import { type Callers, SharedCount, sharesOf } from '../runtime/shares.ts';
+import type { Requester } from '../callers/identity.ts';
+import { type Callers, type Holder, SharedCount, sharesOf } from '../callers/shares.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -53,24 +53,23 @@ export function createFailOpenBudget(callers: Callers) {
   }
 
   return {
-    recordPass: (captchaId: string, caller: Verifier): void => {
+    recordPass: (captchaId: string, caller: Holder, from: Requester): void => {
       const now = performance.now();
       lastPassOf.set(captchaId, now);
-      const { bucket, requester } = keysOf(captchaId, caller);
+      const { bucket, requester } = keysOf(captchaId, caller, from);
       const minute = minuteOf(bucket, now);
       const own = minute.byRequester.get(requester) ?? 0;
-      if (own >= PER_MINUTE[caller.requester.kind]) return;
+      if (own >= PER_MINUTE[from.kind]) return;
       minute.byRequester.set(requester, own + 1);
       minute.passes += 1;
     },
     /** May one more captcha proceed? If so, it is counted. */
-    take: (captchaId: string, caller: Verifier): boolean => {
-      const { bucket, requester } = keysOf(captchaId, caller);
-      const { kind } = caller.requester;
-      if ((proceededIn.get(requester) ?? 0) >= PER_MINUTE[kind]) return false;
+    take: (captchaId: string, caller: Holder, from: Requester): boolean => {
+      const { bucket, requester } = keysOf(captchaId, caller, from);
+      if ((proceededIn.get(requester) ?? 0) >= PER_MINUTE[from.kind]) return false;
       const minutes = withinHour(minutesOf.get(bucket) ?? [], lastPassOf.get(captchaId) ?? 0);
       const limit = FACTOR * Math.max(0, ...minutes.map(({ passes }) => passes));
-      const isWithinMinimum = kind !== 'anonymous' && proceeded.hasRoom(MINIMUM, shares, caller, 1);
+      const isWithinMinimum = from.kind !== 'anonymous' && proceeded.hasRoom(MINIMUM, shares, caller, 1);
       if (!isWithinMinimum && (proceededIn.get(bucket) ?? 0) >= limit) return false;
       proceeded.add(caller, 1);
       countForMinute(proceededIn, bucket);
@@ -80,11 +79,8 @@ export function createFailOpenBudget(callers: Callers) {
   };
 }
 
-/** The caller of a verification, with the requester that it names. */
-export type Verifier = Pick<Caller, 'name' | 'isService' | 'requester'>;
-
 /** The keys of a bucket and of a requester. A service that names its requesters has its own of both. */
-function keysOf(captchaId: string, { name, isService, requester: { kind, id } }: Verifier) {
+function keysOf(captchaId: string, { name, isService }: Holder, { kind, id }: Requester) {
   const scope = isService ? `service ${name}` : 'router';
   return { bucket: `bucket ${scope} ${captchaId} ${kind}`, requester: `${kind} ${scope} ${id}` };
 }

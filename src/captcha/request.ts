@@ -3,7 +3,6 @@ import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/transport.ts';
 import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
-import type { Verifier } from './fail-open-budget.ts';
 import type { CaptchaSettings } from './settings.ts';
 
 export interface Captcha extends Account {
@@ -45,13 +44,6 @@ function signingKeys(captchaKey: string, nextCaptchaKey = captchaKey) {
       inUse = otherThan(probe) ?? inUse;
     },
   };
-}
-
-export interface Purpose {
-  /** Used only after a pass or in an outage. */
-  readonly caller: Verifier;
-  /** The audience of the attestation, if the input names one. Without `captchaIds` it accepts every captcha id. */
-  readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 
 /** A captcha id as it is configured. A valid configuration has an address for its region. */

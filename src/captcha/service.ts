@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DeviceTrustError } from '../errors.ts';
+import type { RequestContext } from '../graphql/context.ts';
 import { logOnce } from '../observability/logger.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
-import { callersIn } from '../runtime/shares.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { StartOptions } from '../slice.ts';
 import { type CallingOperation, UpstreamClient, type UpstreamRequest } from '../upstream/client.ts';
@@ -13,19 +13,22 @@ import { createAttestations } from './attestation.ts';
 import { type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
 import { createFailOpenBudget } from './fail-open-budget.ts';
 import { createCaptchaMetrics } from './metrics.ts';
-import { type Captcha, checkInput, type Purpose, prepareCaptcha } from './request.ts';
+import { type Captcha, checkInput, prepareCaptcha } from './request.ts';
 import type { CAPTCHA_VARIABLES } from './settings.ts';
-import { type CaptchaVerdict, indeterminate, interpret, type NoVerdict, noResponse, type Result } from './verdict.ts';
+import { indeterminate, interpret, type NoVerdict, noResponse, type Result } from './verdict.ts';
+
+/** The audience of the attestation, if the input names one. Without `captchaIds` it accepts every captcha id. */
+type Audience = { readonly captchaIds?: readonly string[] | undefined } | undefined;
 
 export type CaptchaService = ReturnType<typeof openCaptchaService>;
 
 /** Opens the captcha service, with the attestations of its verdicts. */
-export function openCaptchaService({ settings, shared, registry }: StartOptions<typeof CAPTCHA_VARIABLES>) {
+export function openCaptchaService({ settings, shared, registry, callers }: StartOptions<typeof CAPTCHA_VARIABLES>) {
   const { captchaFailOpen: policy, captchaTimeoutMs, maxCaptchas } = settings;
   const { log } = shared;
   const metrics = createCaptchaMetrics(registry);
   const logDrift = logOnce(log, 'a pass of the captcha service has a field that is not as documented');
-  const budget = createFailOpenBudget(callersIn(settings));
+  const budget = createFailOpenBudget(callers);
   const upstream = new UpstreamClient({
     ...shared,
     accounts: settings.captchaConfigurations.map((one) =>
@@ -38,15 +41,12 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
   const { check, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
 
   /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED or CANCELLED */
-  async function validate(
-    input: ValidateCaptchaInput,
-    { caller, audience }: Purpose,
-    operation: CallingOperation,
-  ): Promise<CaptchaVerdict> {
+  async function validate(input: ValidateCaptchaInput, audience: Audience, operation: RequestContext) {
+    const { caller } = operation;
     const captcha = checkInput(input, upstream);
     const { id } = captcha;
     let verdict = await verify(captcha, input, operation);
-    if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller);
+    if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller, caller.requester);
     // A trial may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
@@ -55,7 +55,7 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
         hasWorked: upstream.health.accounts.get(id)?.status.hasWorked ?? false,
         isDown: isDown(id, audience),
         takeAllowance: () => {
-          const isTaken = budget.take(id, caller);
+          const isTaken = budget.take(id, caller, caller.requester);
           if (!isTaken) metrics.recordLimitedCaptcha();
           return isTaken;
         },
@@ -69,7 +69,7 @@ export function openCaptchaService({ settings, shared, registry }: StartOptions<
    * down. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that the service has deleted
    * or paused, or no longer knows, as our own probe has confirmed, is down.
    */
-  function isDown(captchaId: string, audience: Purpose['audience']): boolean {
+  function isDown(captchaId: string, audience: Audience): boolean {
     const { ids, health } = upstream;
     // Without an audience, only the default id counts.
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);

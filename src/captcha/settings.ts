@@ -1,9 +1,9 @@
 import { createECDH } from 'node:crypto';
 import type { z } from 'zod';
+import type { CALLER_VARIABLES } from '../callers/settings.ts';
 import * as json from '../config/json-values.ts';
 import type { RuleInput } from '../config/parser.ts';
 import { address, choice, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
-import type { SERVER_VARIABLES } from '../server/settings.ts';
 import { refuseAddresses } from '../slice.ts';
 import { quota, region, timeoutMs } from '../upstream/settings.ts';
 import { VALIDATE_TEMPLATE } from './contract.ts';
@@ -105,7 +105,7 @@ export const SANDBOX_ATTESTATION_KEY = {
 } as const;
 
 export function captchaRules(
-  input: RuleInput<typeof CAPTCHA_VARIABLES & typeof SERVER_VARIABLES>,
+  input: RuleInput<typeof CAPTCHA_VARIABLES & typeof CALLER_VARIABLES>,
   isLive: boolean,
 ): void {
   const { values, isSet, refuse } = input;

@@ -1,3 +1,4 @@
+import { namedKinds } from '../callers/identity.ts';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { typeDefs } from '../graphql/type-defs.ts';
@@ -28,7 +29,7 @@ export function captchaRequest({ maxCaptchas, check, validate }: CaptchaParts, c
       }
       // Checked before the verification, which consumes the challenge.
       const { audience, attest } = check(input, caller.subject) ?? {};
-      const verdict = await validate(input, { caller, audience }, context);
+      const verdict = await validate(input, audience, context);
       if (attest) attestations.set(verdict, () => attest(verdict));
       operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
       operation.recordProceed(verdict.proceed);
@@ -66,11 +67,8 @@ export const captchaSlice: Slice<typeof CAPTCHA_VARIABLES> = {
   quota: 'captchaQuota',
   rules: captchaRules,
   summary: ({ upstreamMode, attestation, captchaFailOpen, trustedHeaders }) => {
-    const { subject, metadata = {} } = trustedHeaders ?? {};
     const audiences = attestation && `for ${attestation.audiences.map(({ id }) => id).join(' and ')}`;
-    // Only trusted headers tell one requester from another.
-    const hasAddress = ['ipAddr', 'ipAddrV4', 'ipAddrV6'].some((key) => key in metadata);
-    const requesters = [subject !== undefined && 'person', hasAddress && 'network'].filter(Boolean).join(' and ');
+    const requesters = namedKinds(trustedHeaders ?? {}).join(' and ');
     const shares = requesters ? `with a share for each ${requesters}` : 'and one client can use up the budget';
     return [
       `attestation: ${audiences ?? (upstreamMode === 'sandbox' ? 'of the sandbox' : 'off')}`,

@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { forTrustedKeys } from '../graphql/caller.ts';
+import { TRUSTED_KEYS } from '../callers/settings.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
-import type { DeviceMetadataInput } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
 
 /** Path of the one operation (section 4). */
 export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 
-/** The document's name of each metadata key (2.2), by our name. The document writes the same names in snake case. */
-export const METADATA_KEYS: Readonly<Record<Exclude<keyof DeviceMetadataInput, 'additional'>, string>> = forTrustedKeys(
-  (key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+/** Our name and the document's of each metadata key (2.2). The document writes the same names in snake case. */
+export const METADATA_KEYS = TRUSTED_KEYS.map(
+  (key) => [key, key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
 );
 
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });

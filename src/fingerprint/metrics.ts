@@ -1,4 +1,4 @@
-import { type MetadataKey, TRUSTED_KEYS } from '../graphql/caller.ts';
+import { TRUSTED_KEYS, type TrustedKey } from '../callers/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal } from '../schema.generated.ts';
 import { CLIENT_TYPES } from './contract.ts';
@@ -19,7 +19,7 @@ export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 export function createFingerprintMetrics(
   { counter, counterOf }: MetricsRegistry,
   { rules, otherwise }: Pick<RiskPolicy, 'rules' | 'otherwise'>,
-  headers: Partial<Record<MetadataKey | 'ipAddr', unknown>> = {},
+  headers: Partial<Record<TrustedKey | 'ipAddr', unknown>> = {},
 ) {
   const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations looked up');
   const calls = counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens');
@@ -31,7 +31,7 @@ export function createFingerprintMetrics(
   const judged = 'Judgements that were sealed, opened, or could not be opened';
   const dropped = 'Arguments that a trusted header overruled, by key';
 
-  const recordDroppedMetadata = counterOf<MetadataKey>('metadata_dropped_total', dropped, 'key');
+  const recordDroppedMetadata = counterOf<TrustedKey>('metadata_dropped_total', dropped, 'key');
   // Prometheus sees the first increase of a series only if the series began at 0.
   for (const key of TRUSTED_KEYS) {
     const isAddress = key === 'ipAddrV4' || key === 'ipAddrV6';

@@ -126,7 +126,7 @@ const ARGUMENT_NAMES: ReadonlyMap<string, string> = new Map([
   ['device_token', 'token'],
   ['event_type', 'eventType'],
   ['event_time', 'eventTime'],
-  ...Object.entries(METADATA_KEYS).flatMap(([ours, wire]): [string, string][] => [
+  ...METADATA_KEYS.flatMap(([ours, wire]): [string, string][] => [
     [wire, `metadata.${ours}`],
     [`metadata.${wire}`, `metadata.${ours}`],
   ]),

@@ -1,5 +1,6 @@
+import type { TrustedKey } from '../callers/settings.ts';
+import type { TrustedMetadata } from '../callers/trusted-headers.ts';
 import { badUserInput, checkText } from '../errors.ts';
-import { type MetadataKey, TRUSTED_KEYS, type TrustedMetadata } from '../graphql/caller.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
@@ -9,7 +10,7 @@ import { METADATA_KEYS, QUERY_TEMPLATE } from './contract.ts';
 /** Metadata with the trusted headers, and the keys of the arguments that the headers overrule. */
 export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
   const metadata = { ...given };
-  const dropped: MetadataKey[] = [];
+  const dropped: TrustedKey[] = [];
   for (const { keys, found, isReplaceable } of trusted) {
     if (!found && isReplaceable) continue;
     for (const key of keys) {
@@ -59,15 +60,15 @@ export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFin
   });
 }
 
-const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(Object.values(METADATA_KEYS));
+const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(METADATA_KEYS.map(([, name]) => name));
 
 function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
   const documented: Record<string, string> = {};
-  for (const key of TRUSTED_KEYS) {
+  for (const [key, name] of METADATA_KEYS) {
     const text = given[key];
     if (text == null) continue;
     checkText(`metadata.${key}`, text);
-    documented[METADATA_KEYS[key]] = text;
+    documented[name] = text;
   }
   const additional = propertiesOf(sorted(given.additional));
   for (const key in additional)

@@ -1,12 +1,12 @@
 import type { FormattedExecutionResult } from 'graphql';
+import type { Caller } from '../callers/identity.ts';
+import { RISK_SCOPE } from '../callers/settings.ts';
+import type { Reservation } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { CallTarget } from '../observability/tracing.ts';
-import type { Reservation } from '../runtime/shares.ts';
 import type { CallingOperation } from '../upstream/client.ts';
-import type { Caller } from './caller.ts';
 import type { Cost } from './cost.ts';
-import { RISK_SCOPE } from './settings.ts';
 
 export interface PartMaker {
   forRequest(context: RequestContext): object;

@@ -1,4 +1,4 @@
-import { type Callers, type Holder, SharedCount, sharesOf } from '../runtime/shares.ts';
+import { type Callers, type Holder, SharedCount, sharesOf } from '../callers/shares.ts';
 
 /** After this time a use counts half, in ms. */
 const HALF_LIFE_MS = 60_000;
@@ -32,7 +32,7 @@ export class DocumentCache<Value> {
   constructor(maxBytes: number, callers: Callers) {
     const { together } = sharesOf(maxBytes, callers);
     this.#maxBytes = maxBytes;
-    this.#shares = { together, each: together / Math.max(callers.services, 1) };
+    this.#shares = { together, each: together / Math.max(callers.services.size, 1) };
   }
 
   get(key: string): Value | undefined {

@@ -9,9 +9,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
+import type { Holder } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/metrics.ts';
-import type { Holder } from '../runtime/shares.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { Answer, RequestContext } from './context.ts';
 import { checkCost, costOf, fieldsOf, type OperationCost } from './cost.ts';

@@ -7,6 +7,3 @@ export const COST_VARIABLES = {
 
 /** The default of `maxCost` lets through all fields of 1,000 references at 107 each, and 12,000 for their text: some 120 ms. */
 export type CostLimits = Values<typeof COST_VARIABLES>;
-
-/** The scope for everything with the tag `risk`. */
-export const RISK_SCOPE = 'risk:read';

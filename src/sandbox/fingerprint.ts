@@ -100,7 +100,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const text = z.string({ error: ({ input }) => (input === undefined ? 'missing' : 'string_type') });
 /** The value of a documented key is a string; that of any other key may be anything (2.2). */
 const metadata = z.looseObject(
-  Object.fromEntries(Object.values(METADATA_KEYS).map((name) => [name, text.optional()])),
+  Object.fromEntries(METADATA_KEYS.map(([, name]) => [name, text.optional()])),
   'dict_type',
 );
 const query = z.strictObject(

@@ -24,6 +24,7 @@ import {
   type ValidationContext,
 } from 'graphql';
 import type { Logger } from 'pino';
+import type { Callers } from '../callers/shares.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Answer, RequestContext } from '../graphql/context.ts';
 import { DocumentCache } from '../graphql/document-cache.ts';
@@ -32,11 +33,10 @@ import { formatError, RememberExpectationsRule, reportErrors, toErrors } from '.
 import { Execution } from '../graphql/execution.ts';
 import type { CostLimits } from '../graphql/settings.ts';
 import type { Telemetry } from '../observability/operation.ts';
-import { callersIn } from '../runtime/shares.ts';
 import { overloaded } from './http.ts';
-import type { ServerSettings } from './settings.ts';
 
-export interface ApolloOptions extends ServerSettings, CostLimits {
+export interface ApolloOptions extends CostLimits {
+  readonly callers: Callers;
   readonly telemetry: Telemetry;
   /** A company's own. With any, Apollo Server executes every operation, so that they see the execution. */
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[] | undefined;
@@ -49,7 +49,7 @@ export const TRACE_HEADER = 'apollo-federation-include-trace';
 
 /** Starts Apollo Server, through which every operation passes. It reports nothing to Apollo. */
 export async function startApollo(schema: GraphQLSchema, allowsIntrospection: boolean, options: ApolloOptions) {
-  const { telemetry, routerSecrets, plugins = [] } = options;
+  const { telemetry, callers, plugins = [] } = options;
   const { documentStore, plugin } = openDoor(schema, options);
   const apollo = new ApolloServer<RequestContext>({
     schema,
@@ -71,7 +71,7 @@ export async function startApollo(schema: GraphQLSchema, allowsIntrospection: bo
     plugins: [
       plugin,
       ...plugins,
-      routerSecrets.length > 0 ? await inlineTrace() : ApolloServerPluginInlineTraceDisabled(),
+      callers.hasRouter ? await inlineTrace() : ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` with everything: these responses are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
@@ -121,10 +121,9 @@ const NO_HEADERS = new HeaderMap();
  * a company's plugins, which then see the execution, and the errors of an invalid document each time.
  */
 function openDoor(schema: GraphQLSchema, options: ApolloOptions) {
-  const callers = callersIn(options);
-  const valid = new DocumentCache<DocumentNode>(MAX_VALID_BYTES, callers);
+  const valid = new DocumentCache<DocumentNode>(MAX_VALID_BYTES, options.callers);
   /** Apart from the valid ones, so that they evict none of them. Each is without content: it is never parsed again. */
-  const invalid = new DocumentCache<DocumentNode>(MAX_INVALID_BYTES, callers);
+  const invalid = new DocumentCache<DocumentNode>(MAX_INVALID_BYTES, options.callers);
   const answers = new WeakMap<DocumentNode, Answer>();
   const execution = new Execution(schema, options, valid);
   const hasPlugins = (options.plugins?.length ?? 0) > 0;

@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import type { Caller } from '../callers/identity.ts';
+import { ROUTER } from '../callers/settings.ts';
+import { shareCapacity } from '../callers/shares.ts';
 import { asError, DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
-import type { Caller } from '../graphql/caller.ts';
 import { type Answer, type ContextOptions, RequestContext } from '../graphql/context.ts';
 import { mayAnswer } from '../graphql/cost.ts';
 import { reportErrors, toErrors } from '../graphql/errors.ts';
 import { Operation } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
-import { callersIn, shareCapacity } from '../runtime/shares.ts';
 import { type ApolloOptions, httpOf, startApollo, TRACE_HEADER } from './apollo.ts';
 import {
   JSON_TYPE,
@@ -20,12 +21,12 @@ import {
   releaseWhenRead,
   send,
 } from './http.ts';
-import { ROUTER } from './settings.ts';
+import type { ServerSettings } from './settings.ts';
 
 /** The largest answer: all that the default cost allows fits into it. */
 const MAX_ANSWER_BYTES = 8_388_608;
 
-export interface HandlerOptions extends ApolloOptions, ContextOptions {
+export interface HandlerOptions extends ApolloOptions, ContextOptions, ServerSettings {
   /** New requests are refused while the event loop lags. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded' | 'watch'>;
   readonly maxAnswerBytes?: number;
@@ -35,8 +36,7 @@ type Handler = Awaited<ReturnType<typeof openHandler>>;
 
 /** Opens what answers the operations of a schema. */
 export async function openHandler(schema: GraphQLSchema, allowsIntrospection: boolean, options: HandlerOptions) {
-  const { maxAnswerBytes = MAX_ANSWER_BYTES } = options;
-  const callers = callersIn(options);
+  const { callers, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   return {
     ...options,
     maxAnswerBytes,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Reservation } from '../callers/shares.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
-import type { Reservation } from '../runtime/shares.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

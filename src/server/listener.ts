@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { type Callers, type Holder, shareCapacity } from '../callers/shares.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
-import { type Callers, type Holder, type Reserve, shareCapacity } from '../runtime/shares.ts';
 import { type Connection, closeSide, isBeyondLast, parseUntilLast } from './connection.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
@@ -55,7 +55,7 @@ interface ListenerOptions {
 export class Listener {
   readonly #server: Server;
   readonly #options: ListenerOptions;
-  readonly #reserve: Reserve;
+  readonly #reserve: ReturnType<typeof shareCapacity>;
   readonly #connections = new Map<Socket, Connection>();
   /** The open connections without an operation, the oldest first. */
   readonly #withoutOperation = new Set<Socket>();
@@ -64,7 +64,7 @@ export class Listener {
   #isDraining = false;
 
   constructor(options: ListenerOptions) {
-    const { maxConnections, callers = { hasRouter: true, services: 0 }, metrics } = options;
+    const { maxConnections, callers = { hasRouter: true, services: new Map() }, metrics } = options;
     this.#options = options;
     this.#reserve = shareCapacity(maxConnections, callers);
     this.#server = createServer(

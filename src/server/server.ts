@@ -2,12 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Caller } from '../callers/identity.ts';
 import { framesOf } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerDevelopmentPage, hasLocalName, LOCAL_NAMES, pathOf } from '../runtime/http.ts';
-import { callersIn } from '../runtime/shares.ts';
-import { identifierOf } from './callers.ts';
 import { type HandlerOptions, handleGraphql, openHandler } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
 import { Listener } from './listener.ts';
@@ -33,8 +32,8 @@ const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
 export interface ServerOptions extends HandlerOptions {
-  /** Are headers from this machine trusted if no secret is configured? For the sandbox, to try every feature. */
-  readonly trustsLoopback?: boolean;
+  /** Who sends a request; undefined if it has no known secret. */
+  readonly identify: (request: IncomingMessage) => Caller | undefined;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
   /** Pages for development. With them, introspection and requests from pages of this machine and Apollo Sandbox are allowed. */
@@ -45,10 +44,9 @@ export interface ServerOptions extends HandlerOptions {
 
 /** Creates the GraphQL server for a schema. It does not listen yet. */
 export async function createServer(schema: GraphQLSchema, options: ServerOptions) {
-  const { telemetry, explorer } = options;
+  const { telemetry, explorer, identify } = options;
   const { log, logHash, metrics } = telemetry;
   const handler = await openHandler(schema, explorer !== undefined, options);
-  const identify = identifierOf(options, options.trustsLoopback);
   /** The operations whose log line is not yet written. */
   const underWay = new Set<Promise<void>>();
   /** The reason why the process is not ready, apart from its upstreams. */
@@ -58,7 +56,6 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
   const admin = createAdmin(metrics.registry, answerProbe);
   const listener = new Listener({
     ...options,
-    callers: callersIn(options),
     metrics,
     handle: (request, response) => {
       route(request, response).catch((error: unknown) => refuse(response, error, telemetry));

@@ -1,90 +1,10 @@
 import { z } from 'zod';
-import { entryOf, listOf, number, parsed, secretList, truth } from '../config/json-values.ts';
-import { flag, integer, matching, oneOf, ownSecret, port, type Table, type Values } from '../config/values.ts';
-import { forTrustedKeys } from '../graphql/caller.ts';
-import { RISK_SCOPE } from '../graphql/settings.ts';
-import { quotaLimits } from '../upstream/settings.ts';
-
-/** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
-export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
-
-/** If scopes are enforced, a service has those of its entry; any other caller has those of the trusted header, if any. */
-export function areScopesEnforced({ trustedHeaders, services }: Pick<ServerSettings, 'trustedHeaders' | 'services'>) {
-  return trustedHeaders?.scopes !== undefined || services.length > 0;
-}
-
-const ownSecrets = {
-  expected: `a comma-separated list of 1 to 8 secrets, each of ${ownSecret.expected}`,
-  schema: z
-    .string()
-    .transform((text): readonly string[] => text.split(',').map((secret) => secret.trim()))
-    .pipe(z.array(ownSecret.schema).max(8, { error: 'expected at most 8 secrets' }).readonly()),
-  absent: [],
-  secret: true,
-} as const;
-
-const MAX_SERVICES = 64;
-const serviceName = matching(
-  `1 to 64 lowercase letters, digits and hyphens, and neither ${ROUTER} nor ${ANYONE}`,
-  (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== ROUTER && text !== ANYONE,
-);
-const SCOPES = [RISK_SCOPE] as const;
-const scopes = z.array(oneOf(SCOPES), { error: 'expected a list of scopes' }).readonly().default([]);
-/** Services that call without the router. While a secret is rotated, its service has two entries with the same name. */
-const services = secretList(
-  `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes", "quota"}, with names of lowercase letters, digits and hyphens, and different secrets of ${ownSecret.expected}; the only scope is ${SCOPES}, and entries with the same name have the same scopes`,
-  listOf(entryOf({ name: serviceName, secret: ownSecret.schema, scopes, quota: quotaLimits.optional() }), 'secret')
-    .refine((list) => list.length <= MAX_SERVICES, { error: `expected at most ${MAX_SERVICES} entries` })
-    .superRefine((list, context) => {
-      for (const [index, { name, scopes }] of list.entries()) {
-        const first = list.find((other) => other.name === name)?.scopes ?? [];
-        if (SCOPES.every((scope) => first.includes(scope) === scopes.includes(scope))) continue;
-        const message = 'expected the scopes of the first entry with this name';
-        context.addIssue({ code: 'custom', path: [index, 'scopes'], message });
-      }
-    }),
-);
-
-// Hop-by-hop headers (RFC 9110, section 7.6.1) are about a connection. `Forwarded` holds parameters (RFC 7239), so none of its
-// values is an address or an id. The others hold credentials.
-const UNTRUSTED =
-  /^(authorization|forwarded|router-authorization|cookie|connection|keep-alive|proxy-(connection|authenticate|authorization)|te|trailer|transfer-encoding|upgrade)$/;
-/** The name of a header (a token of RFC 9110, section 5.6.2), in lower case. */
-const header = matching(
-  'the name of a header that is neither hop-by-hop, nor for credentials, nor Forwarded',
-  (text) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(text) && !UNTRUSTED.test(text.toLowerCase()),
-).transform((text) => text.toLowerCase());
-const from = oneOf(['header', 'header-or-argument']).optional();
-const metadatum = entryOf({ header, from }).optional();
-const metadata = entryOf({
-  ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
-  ...forTrustedKeys(() => metadatum),
-})
-  .refine((headers) => Object.keys(headers).length > 0, { error: 'expected at least one key' })
-  .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {
-    error: 'expected either ipAddr or ipAddrV4 and ipAddrV6',
-  });
-/** The headers with which a router or a service names the person and describes the client. */
-const trustedHeaders = {
-  expected:
-    'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',
-  schema: parsed
-    .pipe(entryOf({ subject: header.optional(), scopes: header.optional(), metadata: metadata.optional() }))
-    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected at least one header' })
-    .refine(({ subject, scopes }) => subject === undefined || subject !== scopes, {
-      error: 'expected different headers for subject and scopes',
-    }),
-  isExplained: true,
-} as const;
+import { integer, port, type Table, type Values } from '../config/values.ts';
 
 export const SERVER_VARIABLES = {
   host: { name: 'HOST', expected: 'an address of this machine', schema: z.string(), default: '127.0.0.1' },
   port: { name: 'PORT', ...port(65_535), default: '4001' },
   adminPort: { name: 'ADMIN_PORT', ...port(65_535), default: '9464' },
-  routerSecrets: { name: 'ROUTER_SECRETS', ...ownSecrets },
-  services: { name: 'SERVICES', ...services },
-  trustedHeaders: { name: 'TRUSTED_HEADERS', ...trustedHeaders },
-  allowDirectAccess: { name: 'ALLOW_DIRECT_ACCESS', ...flag, default: 'false' },
   maxBodyBytes: { name: 'MAX_BODY_BYTES', ...integer(1_024, 10_485_760), default: '524288' },
   maxConnections: { name: 'MAX_CONNECTIONS', ...integer(1, 100_000), default: '4096' },
   shutdownGraceMs: { name: 'SHUTDOWN_GRACE_MS', ...integer(0, 30_000), default: '2000' },

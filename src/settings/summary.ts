@@ -1,8 +1,8 @@
+import { ANYONE, areScopesEnforced, ROUTER } from '../callers/settings.ts';
 import type { Environment } from '../config/parser.ts';
 import { mismatch } from '../config/values.ts';
 import { hasRisk } from '../graphql/scopes.ts';
 import { propertiesOf } from '../runtime/json.ts';
-import { ANYONE, areScopesEnforced, ROUTER } from '../server/settings.ts';
 import type { Slice } from '../slice.ts';
 import { type Config, quotaOf, VARIABLES } from './variables.ts';
 

@@ -1,3 +1,4 @@
+import { CALLER_VARIABLES, type QuotaLimits } from '../callers/settings.ts';
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
 import { address, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
@@ -5,12 +6,13 @@ import { areTracesOff, TELEMETRY_VARIABLES } from '../observability/settings.ts'
 import { SERVER_VARIABLES } from '../server/settings.ts';
 import type { Slice } from '../slice.ts';
 import { SLICES, type SliceRows } from '../slices.ts';
-import { type QuotaLimits, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
+import { UPSTREAM_VARIABLES } from '../upstream/settings.ts';
 
 const COMMON = {
   upstreamMode: { name: 'UPSTREAM_MODE', ...choice('live', 'sandbox'), default: 'live' },
   sandboxPort: { name: 'SANDBOX_PORT', ...port(65_533), default: '4100' },
   ...SERVER_VARIABLES,
+  ...CALLER_VARIABLES,
   ...UPSTREAM_VARIABLES,
   ...COST_VARIABLES,
   ...TELEMETRY_VARIABLES,
@@ -101,8 +103,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const access = 'either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true';
   refuse(allowDirectAccess === hasSecrets, 'routerSecrets', access, allowDirectAccess ? 'both' : 'neither');
   // Without a secret no caller is trusted, so the headers would have no effect.
-  const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
-  refuse(isTrustUnused, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
+  refuse(isSet('trustedHeaders') && !hasSecrets, 'trustedHeaders', 'ROUTER_SECRETS or SERVICES as well', 'neither');
   // Trial secrets are public. Services have to be on this machine, and so does the port unless all accounts are trial accounts.
   const isOnThisMachine = ({ variables }: Slice) =>
     Object.entries(variables).every(([key, { schema }]) => {

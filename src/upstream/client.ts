@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
+import type { QuotaLimits } from '../callers/settings.ts';
+import type { Callers, Holder } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import { createDnsCache } from '../runtime/dns.ts';
-import type { Holder } from '../runtime/shares.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { type EventLoop, startDeadline } from './deadline.ts';
 import { createServiceHealth, type HealthOptions, type ServiceHealth } from './health.ts';
@@ -11,9 +12,9 @@ import type { Evidence } from './health-table.ts';
 import { type CallOutcome, createUpstreamMetrics, type DocumentedOutcome } from './metrics.ts';
 import { openPool, type UpstreamPool } from './pool.ts';
 import type { Probe } from './probe.ts';
-import { createQuota, type Quota, type QuotaCallers } from './quota.ts';
+import { createQuota, type Quota } from './quota.ts';
 import { countersOfProcess, openQuotaStore } from './quota-store.ts';
-import type { QuotaLimits, UpstreamSettings } from './settings.ts';
+import type { UpstreamSettings } from './settings.ts';
 import type { Account, Budget, PendingRequest, UpstreamResponse } from './transport.ts';
 
 /** The operation that a call is for. */
@@ -195,14 +196,15 @@ function outcomeOf(status: number): CallOutcome {
 }
 
 interface Shared {
-  readonly settings: UpstreamSettings & QuotaCallers;
+  readonly settings: UpstreamSettings;
+  readonly callers: Callers;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly eventLoop: EventLoop;
 }
 
 /** Opens what the clients of all services share: the metrics, the quota store and the DNS cache. */
-export async function openUpstreams({ settings, log, metrics, eventLoop }: Shared) {
+export async function openUpstreams({ settings, callers, log, metrics, eventLoop }: Shared) {
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
   const { quotaStoreUrl } = settings;
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, log, upstreamMetrics);
@@ -219,7 +221,7 @@ export async function openUpstreams({ settings, log, metrics, eventLoop }: Share
     optionsOf: (service: string, limits: QuotaLimits = {}): SharedOptions => ({
       ...shared,
       service,
-      quota: createQuota(service, limits, settings, upstreamMetrics, counters),
+      quota: createQuota(service, limits, callers, upstreamMetrics, counters),
     }),
     close: () => store?.close(),
   };

@@ -1,14 +1,8 @@
+import type { QuotaLimits } from '../callers/settings.ts';
+import { type Callers, type Holder, sharesOf } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
-import { callersIn, type Holder, sharesOf } from '../runtime/shares.ts';
 import type { UpstreamMetrics, Window } from './metrics.ts';
 import type { Count, Counters } from './quota-store.ts';
-import type { QuotaLimits } from './settings.ts';
-
-/** The callers that share a quota. A service may also have a quota of its own. */
-export interface QuotaCallers {
-  readonly routerSecrets: readonly unknown[];
-  readonly services: readonly { readonly name: string; readonly quota?: QuotaLimits | undefined }[];
-}
 
 /** A limit for all callers, for all services together, or for one service. A window begins with its first call. */
 interface Limit {
@@ -29,12 +23,10 @@ const WINDOWS = [
 export function createQuota(
   service: string,
   limits: QuotaLimits,
-  settings: QuotaCallers,
+  callers: Callers,
   metrics: Pick<UpstreamMetrics, 'recordQuotaExceeded'>,
   counters: Counters,
 ) {
-  const callers = callersIn(settings);
-  const ownLimits = new Map(settings.services.map(({ name, quota }) => [name, quota]));
   /** The calls in a window, also refused ones, by the last answer. `endsAt` is on the clock of `performance.now()`. */
   const counts = new Map<string, { readonly calls: number; readonly endsAt: number }>();
   const forAll = WINDOWS.flatMap(({ window, key }): Limit[] => {
@@ -51,7 +43,7 @@ export function createQuota(
     return WINDOWS.flatMap(({ window, key }) => {
       const total = limits[key] ?? Number.POSITIVE_INFINITY;
       const { together, each } = sharesOf(total, callers);
-      const calls = Math.floor(Math.min(each, ownLimits.get(name)?.[key] ?? Number.POSITIVE_INFINITY));
+      const calls = Math.floor(Math.min(each, callers.services.get(name)?.[key] ?? Number.POSITIVE_INFINITY));
       const ofServices = [
         { window, calls, callerKey: `:service:${name}` },
         { window, calls: Math.floor(together), callerKey: ':services' },

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
-import { entryOf, number, parsed } from '../config/json-values.ts';
+import { quotaLimits } from '../callers/settings.ts';
+import { parsed } from '../config/json-values.ts';
 import { choice, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
 
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
@@ -14,13 +14,6 @@ export const unusedRegions = (accounts: readonly { readonly region: Region }[]) 
 
 export const timeoutMs = integer(1, 60_000);
 
-const calls = number(1, 999_999_999).optional();
-/** How many calls may be sent for one account. */
-export const quotaLimits = entryOf({ perSecond: calls, perDay: calls }).refine(
-  ({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined,
-  { error: 'expected perSecond or perDay' },
-);
-export type QuotaLimits = z.output<typeof quotaLimits>;
 export const quota = {
   expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999',
   schema: parsed.pipe(quotaLimits),

@@ -1,12 +1,18 @@
 import { beforeEach, expect, test, vi } from 'vitest';
+import type { Requester } from '../../src/callers/identity.ts';
+import type { Callers, Holder } from '../../src/callers/shares.ts';
 import { createFailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
-import type { Requester } from '../../src/graphql/caller.ts';
-import type { Callers, Holder } from '../../src/runtime/shares.ts';
 
 /** How many proceed in an outage over minutes and hours, on a clock that this test moves. */
 
 const [MINUTE, HOUR, MINIMUM] = [60_000, 3_600_000, 10];
-const CALLERS: Callers = { hasRouter: true, services: 2 };
+const CALLERS: Callers = {
+  hasRouter: true,
+  services: new Map([
+    ['orders', undefined],
+    ['batch', undefined],
+  ]),
+};
 let budget = createFailOpenBudget(CALLERS);
 beforeEach(() => {
   vi.useFakeTimers();
@@ -16,16 +22,17 @@ beforeEach(() => {
 const UNTRACKED: Requester = { kind: 'untracked', id: '' };
 const ANONYMOUS: Requester = { kind: 'anonymous', id: '' };
 /** Of the router, which names its requesters. */
-const of = (requester: Requester, caller: Holder = { name: 'router', isService: false }) => ({ ...caller, requester });
+const of = (requester: Requester, caller: Holder = { name: 'router', isService: false }) =>
+  [caller, requester] as const;
 const person = (id: number | string): Requester => ({ kind: 'person', id: `${id}` });
 const network = (id: number | string): Requester => ({ kind: 'network', id: `${id}` });
 
 const pass = (count: number, requesterOf: (n: number) => Requester = () => UNTRACKED) => {
-  for (let n = 0; n < count; n += 1) budget.recordPass('a', of(requesterOf(n)));
+  for (let n = 0; n < count; n += 1) budget.recordPass('a', ...of(requesterOf(n)));
 };
 /** How many of so many proceed. */
 const take = (count: number, { id = 'a', requester = UNTRACKED }: { id?: string; requester?: Requester } = {}) =>
-  proceeding(Array.from({ length: count }, () => budget.take(id, of(requester))));
+  proceeding(Array.from({ length: count }, () => budget.take(id, ...of(requester))));
 const proceeding = (taken: readonly boolean[]) => taken.filter(Boolean).length;
 
 test('the budget of an outage, however long it is, is twice the busiest minute of the hour before in each sliding minute', () => {
@@ -93,7 +100,7 @@ test.each([
   pass(150, () => name('bot'));
   const takers = Array.from({ length: 100 }, (__, n) => name(n));
   // The minimum, which is there without any pass, is a part of the bound.
-  expect(proceeding(takers.map((requester) => budget.take('a', of(requester))))).toBe(Math.max(2 * most, MINIMUM));
+  expect(proceeding(takers.map((requester) => budget.take('a', ...of(requester))))).toBe(Math.max(2 * most, MINIMUM));
 });
 
 test('a person and a network of the same name are two requesters', () => {
@@ -107,7 +114,7 @@ test('a person and a network of the same name are two requesters', () => {
 test('the share of the budget of networks has no passes of people, and that of people has all of them', () => {
   pass(30, person);
   const takenBy = (requesterOf: typeof person) =>
-    proceeding(Array.from({ length: 256 }, (_, n) => budget.take('a', of(requesterOf(n)))));
+    proceeding(Array.from({ length: 256 }, (_, n) => budget.take('a', ...of(requesterOf(n)))));
   expect([takenBy(network), takenBy(person)]).toEqual([MINIMUM, 60]);
 });
 
@@ -117,13 +124,13 @@ test('the share of the budget without a person or address, where headers name th
   pass(7, () => ANONYMOUS);
   expect(take(100, { requester: ANONYMOUS })).toBe(14);
   const named = Array.from({ length: 100 }, (_, n) => person(`${n}`));
-  expect(proceeding(named.map((requester) => budget.take('a', of(requester))))).toBe(80);
+  expect(proceeding(named.map((requester) => budget.take('a', ...of(requester))))).toBe(80);
 });
 
 test('the share of the budget of a service has no passes of the router, and its part of the first ten', () => {
   const service = (name: string) => ({ name, isService: true });
   const takenBy = (caller: Holder, from: number) =>
-    proceeding(Array.from({ length: 40 }, (_, n) => budget.take('a', of(person(from + n), caller))));
+    proceeding(Array.from({ length: 40 }, (_, n) => budget.take('a', ...of(person(from + n), caller))));
   expect(takenBy(service('orders'), 0)).toBe(2);
   pass(30, person);
   // What people passed through the router counts for the router alone.

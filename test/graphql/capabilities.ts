@@ -6,13 +6,12 @@ import { createJudgements } from '../../src/fingerprint/sealed-judgement.ts';
 import { DeviceRequest, type FingerprintParts } from '../../src/fingerprint/slice.ts';
 import type { PartMaker } from '../../src/graphql/context.ts';
 import { schemaOf } from '../../src/graphql/schema.ts';
-import type { ServerOptions } from '../../src/server/server.ts';
 import { SLICES } from '../../src/slices.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { outcomeOf } from '../fingerprint/support.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { sealedJudgements } from '../support/judgements.ts';
-import { startServer } from '../support/server.ts';
+import { type Overrides, startServer } from '../support/server.ts';
 
 const application = prepareApplication({
   publicKey: 'pk_1',
@@ -84,7 +83,7 @@ export const withDevices = (query: FingerprintParts['query'], maxCost = DEFAULTS
 });
 
 /** Starts the server of our schema over these upstreams. Whoever starts one stops it. */
-export function startSubgraph(overrides: Partial<ServerOptions> = {}, parts = PARTS) {
+export function startSubgraph(overrides: Overrides = {}, parts = PARTS) {
   const slices = new Map<string, PartMaker>([
     ['fingerprint', { forRequest: (context) => new DeviceRequest(parts.fingerprint, context) }],
     ['captcha', { forRequest: (context) => captchaRequest(parts.captcha, context) }],

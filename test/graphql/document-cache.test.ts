@@ -9,7 +9,14 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers());
 });
 
-const created = () => new DocumentCache<string>(100, { hasRouter: true, services: 2 });
+const created = () =>
+  new DocumentCache<string>(100, {
+    hasRouter: true,
+    services: new Map([
+      ['orders', undefined],
+      ['batch', undefined],
+    ]),
+  });
 const ROUTER = { name: 'router', isService: false };
 const ORDERS = { name: 'orders', isService: true };
 

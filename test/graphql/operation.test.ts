@@ -13,7 +13,8 @@ import { pieces, times } from '../support/times.ts';
 
 const LIMITS = { maxCost: 1_000, maxRepresentations: 10 };
 const schema = schemaOf(SLICES);
-const started = () => new Execution(schema, LIMITS, new DocumentCache(10_000_000, { hasRouter: true, services: 0 }));
+const started = () =>
+  new Execution(schema, LIMITS, new DocumentCache(10_000_000, { hasRouter: true, services: new Map() }));
 
 type KnownOperation = ReturnType<Execution['know']>;
 

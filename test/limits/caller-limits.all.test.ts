@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { ServerOptions } from '../../src/server/server.ts';
 import { LIVE } from '../process/environments.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { MAIN, ROOT, startCommand } from '../support/process.ts';
+import type { Overrides } from '../support/server.ts';
 import { untilEnd } from '../support/until-end.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { MB, openUntilEnd, ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } from './holding.ts';
@@ -54,7 +54,7 @@ test('an answer of which nothing is read for 10 s closes its connection, and one
   await inParts;
 });
 
-test.each<[string, string, Partial<ServerOptions>]>([
+test.each<[string, string, Overrides]>([
   ['a known document', '{ wait }', {}],
   ['new documents', '{ wait } #', {}],
   ['plugins of Apollo Server', '{ wait }', { plugins: [{}] }],

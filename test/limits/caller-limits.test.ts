@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { ServerOptions } from '../../src/server/server.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { type Connection, postBytes, sendBytes } from '../support/requests.ts';
+import type { Overrides } from '../support/server.ts';
 import { untilEnd } from '../support/until-end.ts';
 import {
   MB,
@@ -133,14 +133,14 @@ const POLL = { interval: 5 };
 type Turn = readonly [caller: string, eighths: number];
 const turns = (...given: Turn[]) => given;
 
-type Callers = [who: string, secrets: Partial<ServerOptions>, expected: Turn[]];
+type Callers = [who: string, secrets: Overrides, expected: Turn[]];
 // Connections show them alone, because all three count in the same way, and 64 MB of bodies or of answers take seconds.
 const ALL_TO_ONE: Callers[] = [
   ['a router that came first', ROUTER_AND_SERVICES, turns(['router', 4], ['orders', 2])],
   ['no secrets', {}, turns(['anyone', 8])],
 ];
 
-describe.each<[string, Take, Partial<ServerOptions>, Callers[]]>([
+describe.each<[string, Take, Overrides, Callers[]]>([
   ['bodies of operations under way', takeBody, {}, []],
   ['answers that nobody reads', takeAnswer, {}, []],
   ['connections', takeConnection, { maxConnections: 8 }, ALL_TO_ONE],

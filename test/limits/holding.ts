@@ -2,9 +2,8 @@ import { gql } from 'graphql-tag';
 import { onTestFinished } from 'vitest';
 import type { RequestContext } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import type { ServerOptions } from '../../src/server/server.ts';
 import { type Connection, openConnection, postBytes, sendBytes } from '../support/requests.ts';
-import { startServer } from '../support/server.ts';
+import { type Overrides, startServer } from '../support/server.ts';
 import { untilEnd } from '../support/until-end.ts';
 
 /** A router and services, and a server of which they can hold as much as they may. */
@@ -37,7 +36,7 @@ export const statusOf = async (url: string, caller: string, body = OPERATION) =>
   statusIn(await sendBytes(url, requestOf(caller, body, 'connection: close')));
 
 /** A server of a schema whose operations last until the test ends them, and whose answers are as long as one asks for. */
-export async function startHolding(options: Partial<ServerOptions>) {
+export async function startHolding(options: Overrides) {
   const underWay = new Set<() => void>();
   const typeDefs = gql`
     type Query { wait(x: [String]): String  long(length: Int!): String }

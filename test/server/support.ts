@@ -2,11 +2,10 @@ import { gql } from 'graphql-tag';
 import { expect } from 'vitest';
 import type { RequestContext } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import type { ServerOptions } from '../../src/server/server.ts';
 import type { Config } from '../../src/settings/variables.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { type HttpAnswer, post, postBytes, sendBytes } from '../support/requests.ts';
-import { startServer } from '../support/server.ts';
+import { type Overrides, startServer } from '../support/server.ts';
 
 /** Live mode with upstreams that nobody runs: port 9 is refused. */
 export function startWithoutUpstreams(overrides: Partial<Config> = {}): Promise<TestApp> {
@@ -63,7 +62,7 @@ const resolvers = {
 export const CALLER_QUERY = '{"query":"{ caller }"}';
 
 /** Starts a server for `callerAt` and `callerOf`. Whoever starts one stops it. */
-export function startServerOfCallers(options: Partial<ServerOptions>) {
+export function startServerOfCallers(options: Overrides) {
   return startServer(buildSchema([{ typeDefs, resolvers }]), options);
 }
 

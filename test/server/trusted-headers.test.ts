@@ -2,14 +2,9 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { identifierOf, requesterOf } from '../../src/callers/identity.ts';
+import { clientAddressOf, createMetadataReader, type TrustedHeaders } from '../../src/callers/trusted-headers.ts';
 import { withTrusted } from '../../src/fingerprint/request.ts';
-import { identifierOf } from '../../src/server/callers.ts';
-import {
-  clientAddressOf,
-  createMetadataReader,
-  requesterOf,
-  type TrustedHeaders,
-} from '../../src/server/trusted-headers.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { callerAt, callerOf, startServerOfCallers } from './support.ts';
 

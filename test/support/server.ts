@@ -1,4 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
+import { identifierOf } from '../../src/callers/identity.ts';
+import type { CallerSettings } from '../../src/callers/settings.ts';
+import { callersIn } from '../../src/callers/shares.ts';
 import { createLogHash } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createServer, type ServerOptions } from '../../src/server/server.ts';
@@ -14,15 +17,21 @@ interface TestServer {
   stop(): Promise<void>;
 }
 
+/** What a test says of the server, and of its callers. */
+export type Overrides = Partial<ServerOptions & CallerSettings & { readonly trustsLoopback: boolean }>;
+
 /** Starts the server on a free port, with the defaults of the configuration, over this schema. */
-export async function startServer(schema: GraphQLSchema, overrides: Partial<ServerOptions> = {}): Promise<TestServer> {
+export async function startServer(schema: GraphQLSchema, overrides: Overrides = {}): Promise<TestServer> {
   const { log, logged } = keepLog();
   const metrics = createMetrics(['fingerprint', 'captcha']);
+  const callerSettings = { ...DEFAULTS, ...overrides };
   const server = await createServer(schema, {
     ...DEFAULTS,
     // So that an answer may have all its 8 MiB in one text.
     maxCost: 2 * DEFAULTS.maxCost,
     slices: new Map(),
+    callers: callersIn(callerSettings),
+    identify: identifierOf(callerSettings, overrides.trustsLoopback),
     eventLoop: { isOverloaded: () => false, watch: () => () => {} },
     isUpstreamReady: () => true,
     telemetry: { log, logSample: 1, metrics, logHash: createLogHash(), tracing: undefined },

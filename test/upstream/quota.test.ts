@@ -140,7 +140,7 @@ describe('services that call beside the router', () => {
 
 test('a call that the quota of all refuses uses up nothing of the day of the service that asks', async () => {
   const counters = countersOfProcess();
-  const callers = { routerSecrets: ['secret'], services: [{ name: 'orders' }] };
+  const callers = { hasRouter: true, services: new Map([['orders', undefined]]) };
   const { take } = createQuota('test', { perDay: 4 }, callers, { recordQuotaExceeded: () => {} }, counters);
   for (const _ of times(4, String)) await take('account', { name: 'router', isService: false });
   for (const _ of times(3, String))

@@ -34,7 +34,7 @@ export function serviceOptions() {
 /** A client of an upstream service, with what a test says, until the test ends. */
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
-  const callers = { routerSecrets: ['secret'], services: [] };
+  const callers = { hasRouter: true, services: new Map() };
   const quota = createQuota('test', {}, callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
   const client = new UpstreamClient({
     ...usual,

@@ -1,12 +1,16 @@
-export type Callers = ReturnType<typeof callersIn>;
+import type { CallerSettings, QuotaLimits } from './settings.ts';
 
-/** The callers of a process with these settings. A service with two secrets is one. */
-export const callersIn = (settings: {
-  readonly routerSecrets: readonly unknown[];
-  readonly services: readonly { readonly name: string }[];
-}) => ({
-  hasRouter: settings.routerSecrets.length > 0,
-  services: new Set(settings.services.map(({ name }) => name)).size,
+/** The callers of a process, which share what it has. */
+export interface Callers {
+  readonly hasRouter: boolean;
+  /** The names of the services, each with its own quota, if any. */
+  readonly services: ReadonlyMap<string, QuotaLimits | undefined>;
+}
+
+/** The callers with these settings. A service with two secrets is one. */
+export const callersIn = ({ routerSecrets, services }: CallerSettings): Callers => ({
+  hasRouter: routerSecrets.length > 0,
+  services: new Map(services.map(({ name, quota }) => [name, quota])),
 });
 
 /**
@@ -15,7 +19,7 @@ export const callersIn = (settings: {
  */
 export function sharesOf(total: number, { hasRouter, services }: Callers) {
   const together = Math.max(hasRouter ? total / 2 : total, 1);
-  return { together, each: services > 1 ? Math.max(together / 2, 1) : together };
+  return { together, each: services.size > 1 ? Math.max(together / 2, 1) : together };
 }
 
 /** The amounts that callers hold of one capacity: all callers together, services together, and each service. */
@@ -63,13 +67,11 @@ export interface Reservation {
   release(): void;
 }
 
-export type Reserve = (caller: Holder) => Reservation;
-
 /** A capacity for all callers. Services may hold only their shares of it, which nobody else holds. */
-export function shareCapacity(total: number, callers: Callers): Reserve {
+export function shareCapacity(total: number, callers: Callers): (caller: Holder) => Reservation {
   const held = new SharedCount();
   const shares = sharesOf(total, callers);
-  const reserved = callers.services > 0 ? shares.together : 0;
+  const reserved = callers.services.size > 0 ? shares.together : 0;
   return (caller) => {
     let taken = 0;
     return {

@@ -1,10 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Caller, MetadataKey, Requester, TrustedMetadata } from '../graphql/caller.ts';
-import type { ServerSettings } from './settings.ts';
+import { type CallerSettings, TRUSTED_KEYS, type TrustedKey } from './settings.ts';
+
+/** The client as trusted headers describe it: an entry for each configured header. */
+export type TrustedMetadata = readonly {
+  readonly keys: readonly TrustedKey[];
+  /** Undefined if the header is absent or malformed. */
+  readonly found: Partial<Record<TrustedKey, string>> | undefined;
+  /** May an argument stand in for a header that is absent? Otherwise the header alone counts. */
+  readonly isReplaceable: boolean;
+}[];
 
 /** The names of the trusted headers, in lower case, by their content. */
-export type TrustedHeaders = NonNullable<ServerSettings['trustedHeaders']>;
+export type TrustedHeaders = NonNullable<CallerSettings['trustedHeaders']>;
 
 type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
 
@@ -45,19 +53,16 @@ export function singleHeader(request: RawHeaders, name: string | undefined): str
   return lines.length === 1 ? lines[0] : undefined;
 }
 
-/** The person in this header. Undefined if the header is absent, repeated, malformed or too long. */
-export function subjectOf(request: RawHeaders, header: string | undefined): string | undefined {
-  return matching(TEXT, MAX_LENGTH, singleHeader(request, header));
-}
-
-/** The scopes in this header. Undefined if the header is absent, repeated, malformed or too long. */
-export function scopesOf(request: RawHeaders, header: string | undefined): ReadonlySet<string> | undefined {
-  const value = matching(SCOPES, MAX_LENGTH, singleHeader(request, header));
-  return value === undefined ? undefined : new Set(value.split(' '));
-}
-
-function matching(form: RegExp, maxLength: number, value: string | undefined): string | undefined {
+/** The text in this header. Undefined if the header is absent, repeated, malformed or too long. */
+export function textIn(request: RawHeaders, header: string | undefined, form = TEXT, maxLength = MAX_LENGTH) {
+  const value = singleHeader(request, header);
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
+}
+
+/** The scopes in this header. Undefined like a text. */
+export function scopesIn(request: RawHeaders, header: string | undefined): ReadonlySet<string> | undefined {
+  const value = textIn(request, header, SCOPES);
+  return value === undefined ? undefined : new Set(value.split(' '));
 }
 
 /** The metadata in one header; undefined if it is absent or malformed. */
@@ -65,12 +70,11 @@ type Found = TrustedMetadata[number]['found'];
 
 /** Reads the headers that describe the client of a request. */
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
-  // Safe: the type of `texts` has these keys only, and Object.entries widens them to string.
-  const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
-  const sources = entries.flatMap(([key, source]) => {
+  const sources = TRUSTED_KEYS.flatMap((key) => {
+    const source = texts[key];
     if (!source) return [];
     const read = (request: RawHeaders): Found => {
-      const text = matching(TEXT, MAX_METADATA_LENGTH, singleHeader(request, source.header));
+      const text = textIn(request, source.header, TEXT, MAX_METADATA_LENGTH);
       return text === undefined ? undefined : { [key]: text };
     };
     return [{ keys: [key], isReplaceable: source.from === 'header-or-argument', read }];
@@ -118,25 +122,4 @@ function fromIPv6(text: string): Found {
   if (high === undefined || low === undefined) return { ipAddrV6: value };
   const bytes = [high, low].map((group) => Number.parseInt(group, 16)).flatMap((group) => [group >> 8, group & 0xff]);
   return { ipAddrV4: bytes.join('.') };
-}
-
-/** The person if known, otherwise the network. Accounts are harder to create than addresses are to change. */
-export function requesterOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Requester {
-  const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
-  if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
-  if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'untracked', id: '' };
-  const known: NonNullable<Found> = {};
-  for (const { found } of caller.metadata) Object.assign(known, found);
-  const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
-  return network === undefined ? { kind: 'anonymous', id: '' } : { kind: 'network', id: network };
-}
-
-/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), normalised. */
-function networkOf(address: string): string | undefined {
-  const { ipAddrV4, ipAddrV6 } = clientAddressOf(address, {}) ?? {};
-  if (ipAddrV6 === undefined) return ipAddrV4;
-  const [before = [], after = []] = ipAddrV6.split('::').map((part) => part.split(':').filter(Boolean));
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
-  const [first, second, third, fourth = ''] = [...before, ...zeros, ...after];
-  return [first, second, third, fourth.padStart(4, '0').slice(0, 2)].join(':');
 }
