@@ -20,6 +20,8 @@ export interface Slice<Rows extends Table = Table, Key = keyof Rows & string> {
   /** The keys of two variables: its accounts, without which it is off, and their quota. */
   readonly accounts: Key;
   readonly quota: Key;
+  /** Does its service get the client's metadata in trusted headers? Any slice may use the address, as a requester. */
+  readonly usesMetadata?: boolean;
   /** Refuses variables that contradict each other. In the sandbox, accounts and keys are in no variable. */
   rules(input: RuleInput<Rows & typeof CALLER_VARIABLES>, isLive: boolean): void;
   /** Its features in use, such as `sealing: on`, for the line at the start. */

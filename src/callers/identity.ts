@@ -105,7 +105,7 @@ function find<Credential extends { readonly secret: Buffer }>(known: readonly Cr
 /** The kinds of requesters that these headers name. Only trusted headers tell one requester from another. */
 export const namedKinds = ({ subject, metadata = {} }: TrustedHeaders) => [
   ...(subject === undefined ? [] : ['person']),
-  ...(ADDRESS_KEYS.some((key) => metadata[key]) ? ['network'] : []),
+  ...(ADDRESS_KEYS.some((key) => key in metadata) ? ['network'] : []),
 ];
 
 /** The person if known, otherwise the network. Accounts are harder to create than addresses are to change. */

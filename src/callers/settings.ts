@@ -86,7 +86,7 @@ export type TrustedKey = keyof typeof texts;
 // Safe: Object.keys forgets the names of the keys.
 export const TRUSTED_KEYS = Object.keys(texts) as TrustedKey[];
 /** The keys of an address, of either kind or of one. */
-export const ADDRESS_KEYS = ['ipAddr', 'ipAddrV4', 'ipAddrV6'] as const;
+export const ADDRESS_KEYS: readonly string[] = ['ipAddr', 'ipAddrV4', 'ipAddrV6'];
 const metadata = entryOf({
   ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
   ...texts,

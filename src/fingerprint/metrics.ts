@@ -1,4 +1,4 @@
-import { TRUSTED_KEYS, type TrustedKey } from '../callers/settings.ts';
+import { ADDRESS_KEYS, TRUSTED_KEYS, type TrustedKey } from '../callers/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal } from '../schema.generated.ts';
 import { CLIENT_TYPES } from './contract.ts';
@@ -33,10 +33,8 @@ export function createFingerprintMetrics(
 
   const recordDroppedMetadata = counterOf<TrustedKey>('metadata_dropped_total', dropped, 'key');
   // Prometheus sees the first increase of a series only if the series began at 0.
-  for (const key of TRUSTED_KEYS) {
-    const isAddress = key === 'ipAddrV4' || key === 'ipAddrV6';
-    if (headers[key] || (isAddress && headers.ipAddr)) recordDroppedMetadata(key, 0);
-  }
+  for (const key of TRUSTED_KEYS)
+    if (headers[key] || (ADDRESS_KEYS.includes(key) && headers.ipAddr)) recordDroppedMetadata(key, 0);
   // Callers choose the event: only a text of the policy may become a label.
   const eventTypes = new Set(rules.flatMap(({ when }) => when.eventType ?? []).filter((text) => LABEL.test(text)));
   /** A decision of the risk policy, or of one of its shadow rules. */

@@ -165,6 +165,7 @@ export const fingerprintSlice: Slice<typeof FINGERPRINT_VARIABLES> = {
   variables: FINGERPRINT_VARIABLES,
   accounts: 'fingerprintApplications',
   quota: 'fingerprintQuota',
+  usesMetadata: true,
   rules: fingerprintRules,
   summary: ({ upstreamMode, sealingKeys, riskPolicy }) => {
     const sealing = sealingKeys.length > 0 ? 'on' : upstreamMode === 'sandbox' ? 'of the sandbox' : 'off';

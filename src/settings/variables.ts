@@ -1,4 +1,4 @@
-import { CALLER_VARIABLES, type QuotaLimits } from '../callers/settings.ts';
+import { ADDRESS_KEYS, CALLER_VARIABLES, type QuotaLimits } from '../callers/settings.ts';
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
 import { address, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
@@ -79,10 +79,16 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
     slice.rules(input, isLive);
   }
   const [first, ...others] = chosen.map(({ accounts }) => accounts);
-  const isEmpty = isLive && !chosen.some(({ variables }) => Object.keys(variables).some(isSet));
+  const inUse = chosen.filter(({ variables }) => !isLive || Object.keys(variables).some(isSet));
   const either = ['it', ...others.map(nameOf)].join(' or ');
   const nothing = others.length > 0 ? 'neither' : 'nothing';
-  if (first) refuse(isEmpty, first, either, `${nothing} (npm run dev needs no variables)`);
+  if (first) refuse(inUse.length === 0, first, either, `${nothing} (npm run dev needs no variables)`);
+
+  // Without a service that gets it, metadata has no effect, apart from the address of a requester.
+  const isIdle = inUse.length > 0 && !inUse.some(({ usesMetadata }) => usesMetadata);
+  const ofAddress = `no metadata but an IP address with the service ${inUse.map(({ name }) => name).join(' and ')} alone`;
+  for (const key of Object.keys(rows.values.trustedHeaders?.metadata ?? {}))
+    refuse(isIdle && !ADDRESS_KEYS.includes(key), 'trustedHeaders', ofAddress, key);
 
   // The store counts quotas, and nothing else.
   const quotas = chosen.map(({ quota }) => quota);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import defaultPolicy from '../../src/fingerprint/default-policy.json' with { type: 'json' };
+import { parseConfig } from '../../src/settings/variables.ts';
+import { SLICES } from '../../src/slices.ts';
 import {
   APPLICATION,
   CANARY,
@@ -8,6 +10,7 @@ import {
   DEVICES,
   LIVE,
   parse,
+  problemsIn,
   problemsOf,
   REST,
   SERVICE,
@@ -105,6 +108,26 @@ test('trusted headers need somebody who is trusted, but not in the sandbox', () 
   ]);
   for (const env of [{ ...REST, ROUTER_SECRETS }, { ...REST, SERVICES }, { UPSTREAM_MODE: 'sandbox' }])
     expect(problemsOf({ ...env, TRUSTED_HEADERS })).toEqual([]);
+});
+
+test('captchas alone refuse trusted headers that only devices have, but not the address, which tells requesters apart', () => {
+  const alone = (...keys: string[]) => {
+    const metadata = Object.fromEntries(keys.map((key) => [key, { header: `x-${key}` }]));
+    return { ...CAPTCHAS_ONLY, ROUTER_SECRETS, TRUSTED_HEADERS: JSON.stringify({ subject: 'x-user-id', metadata }) };
+  };
+  const sentences = (...keys: string[]) =>
+    keys.map(
+      (key) =>
+        `TRUSTED_HEADERS: expected no metadata but an IP address with the service captcha alone, but got ${key}.`,
+    );
+  expect(problemsOf(alone('ipAddr', 'ja4'))).toEqual(sentences('ja4'));
+  expect(problemsOf(alone('userAgent', 'accountId'))).toEqual(sentences('accountId', 'userAgent'));
+  for (const keys of [['ipAddr'], ['ipAddrV4', 'ipAddrV6']]) expect(problemsOf(alone(...keys))).toEqual([]);
+  expect(problemsOf({ ...alone('ja4'), ...DEVICES })).toEqual([]);
+  const { CAPTCHA_CONFIGURATIONS: _, CAPTCHA_URL_GLB: __, ...sandbox } = { ...alone('ja4'), UPSTREAM_MODE: 'sandbox' };
+  expect(problemsOf(sandbox)).toEqual([]);
+  const chosen = SLICES.filter(({ name }) => name === 'captcha');
+  expect(problemsIn(() => parseConfig(sandbox, () => '', SLICES, chosen))).toEqual(sentences('ja4'));
 });
 
 describe('each region in use needs an address', () => {
