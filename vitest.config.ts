@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+// A proxy of the shell does not know the servers of a test, so Node takes none. curl in `shell` has one, and has to say so itself.
+delete process.env['NODE_USE_ENV_PROXY'];
+
 /** What all tests have in common. */
 export const shared = {
   resolve: {

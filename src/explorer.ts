@@ -111,7 +111,7 @@ export function exampleCommands(
   const isRouter = routerSecrets.length > 0;
   const hasSecrets = isRouter || services.length > 0;
   const header = isRouter ? 'Router-Authorization:' : 'Authorization: Bearer';
-  const post = `curl -s '${graphqlUrl}' -H 'content-type: application/json'${hasSecrets ? ` -H "${header} $SECRET"` : ''}`;
+  const post = `curl -s --noproxy '*' '${graphqlUrl}' -H 'content-type: application/json'${hasSecrets ? ` -H "${header} $SECRET"` : ''}`;
   const lines: string[] = [];
   const secret = isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES';
   if (hasSecrets) lines.push('Put your secret here first', `SECRET='${secret}'`);
@@ -124,7 +124,7 @@ export function exampleCommands(
   const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
   const wrap = `s/.*/{"query":${JSON.stringify(query)},"variables":{"input":&}}/`;
   if (upstreams.includes('captcha'))
-    lines.push(title, `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`);
+    lines.push(title, `curl -s --noproxy '*' -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`);
   return lines.join('\n\n');
 }
 

@@ -4,7 +4,7 @@
 trap 'systemctl stop device-trust@3' EXIT
 for instance in 3 1 2; do
   systemctl restart "device-trust@$instance" &&
-    curl -sf --retry 60 --retry-delay 1 --retry-all-errors -o /dev/null "http://127.0.0.1:946$instance/readyz" && continue
+    curl -sf --noproxy '*' --retry 60 --retry-delay 1 --retry-all-errors -o /dev/null "http://127.0.0.1:946$instance/readyz" && continue
   journalctl --no-pager -n 20 -u "device-trust@$instance" >&2
   echo "device-trust@$instance is not ready. Correct the mistake in its log, or restore what you changed, and run this again." >&2
   exit 1

@@ -71,3 +71,10 @@ test('npm start runs the build of an archive, which has no sources', async () =>
   expect(await child.ended).toBe(0);
   expect(child.stdout()).toContain('the build of the archive');
 });
+
+test('npm test reaches its own machine behind a proxy that does not know it', async () => {
+  // Nobody listens on port 9.
+  const proxies = { http_proxy: 'http://127.0.0.1:9', HTTP_PROXY: 'http://127.0.0.1:9', NODE_USE_ENV_PROXY: '1' };
+  const child = startIn(ROOT, ['npm', 'test', '--', 'test/server/health.test.ts'], { ...proxies, NO_COLOR: '1' });
+  expect([await child.ended, child.stdout()]).toEqual([0, expect.stringMatching(/Tests +2 passed/)]);
+});

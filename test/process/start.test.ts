@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifyAttestation } from '../support/attestations.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { solveChallenge } from '../support/challenges.ts';
+import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 import { COMPILED, MAIN, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { untilEnd } from '../support/until-end.ts';
@@ -89,4 +91,31 @@ test('sandbox mode says where it is and what to ask, and all of that works, twic
   expect(await child.end('SIGINT')).toBe(0);
   expect(child.stderr()).toBe('');
   await expect(fetch(graphqlUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+});
+
+test('HTTPS_PROXY has no effect: a call goes to its service, even if Node itself uses proxies', async (context) => {
+  const [day, now] = [24 * 60 * 60 * 1_000, Date.now()];
+  const tls = makeCertificate({ host: 'localhost', notBefore: new Date(now - day), notAfter: new Date(now + day) });
+  const reached: string[] = [];
+  const reach =
+    (name: string): Behaviour =>
+    (exchange) => {
+      reached.push(name);
+      answer(200, '{}')(exchange);
+    };
+  const service = await untilEnd(startHostile(reach('service'), { tls }), context);
+  const proxy = await untilEnd(startHostile(reach('proxy')), context);
+  const folder = await mkdtemp(join(tmpdir(), 'proxy-'));
+  context.onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'ca.pem'), tls.cert);
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'https_proxy', 'http_proxy', 'all_proxy'];
+  const { graphqlUrl } = await startServing(context, {
+    ...LIVE,
+    FINGERPRINT_URL_NA: `https://localhost:${service.port}`,
+    NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+    NODE_USE_ENV_PROXY: '1',
+    ...Object.fromEntries(names.map((name) => [name, `http://127.0.0.1:${proxy.port}`])),
+  });
+  await ask(graphqlUrl, '{ deviceFingerprint(token: "a") { __typename } }');
+  expect(reached).toEqual(['service']);
 });

@@ -79,7 +79,7 @@ async function start(): Promise<string> {
 The shop:           ${shop.origin}
 The analyst's desk: ${desk.origin}
 The supergraph:     ${gateway.url}
-  for curl:         -H "Authorization: Bearer $(curl -s -X POST ${desk.origin}/sign-in/grace)" -H 'Content-Type: application/json'
+  for curl:         -H "Authorization: Bearer $(curl -s --noproxy '*' -X POST ${desk.origin}/sign-in/grace)" -H 'Content-Type: application/json'
 Apollo Sandbox:     ${gateway.url} in a browser, as Grace, an analyst
 GraphiQL:           ${new URL(GRAPHIQL_PATH, gateway.url)} has the same operations, and needs no internet
 The shop's graph:   ${shopGateway.url} for a page of your own, at http://localhost or http://127.0.0.1 with any port
