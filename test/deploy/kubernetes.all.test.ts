@@ -57,7 +57,7 @@ async function build(
   await cp(join(copy, 'kubernetes/secret.example.env'), join(copy, folder, 'secret.env'));
   if (pattern === EVERYTHING) await change(`${folder}/secret.env`, /^#(?=\S)/gm, '');
   for (const one of changes) await change(...one);
-  const kubectl = programOf('kubectl', 'install kubectl from version 1.21 on');
+  const kubectl = programOf('kubectl', 'install kubectl from version 1.31 on');
   const { stdout } = await run(kubectl, ['kustomize', join(copy, folder)]);
   return parseAllDocuments(stdout).map((document) => document.toJS());
 }

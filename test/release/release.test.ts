@@ -34,6 +34,16 @@ test('the version is the same in the package, the lock file, the manifests and t
   expect(new Set(shown)).toEqual(new Set([version]));
 });
 
+test('CI builds the manifests with the oldest kubectl that the pages name', () => {
+  const named = [
+    ...allIn('deploy/README.md', /kubectl from 1\.(\d+) on/g),
+    ...allIn('test/README.md', /`kubectl` from version 1\.(\d+) on/g),
+    ...allIn('test/deploy/kubernetes.all.test.ts', /kubectl from version 1\.(\d+) on/g),
+  ];
+  expect(named).toHaveLength(3);
+  expect(new Set([...named, ...allIn('.ci/run', /lambda-layer-kubectl-v(\d+)/g)]).size).toBe(1);
+});
+
 test('rover is the same in the page and in both workflows', () => {
   const workflows = ['.github/workflows/ci.yml', '.github/workflows/release.yml'];
   const files = ['README.md', ...workflows];
