@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { readPage } from '../docs/markdown.ts';
@@ -13,7 +13,7 @@ import { ROOT, shell } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 import { json, request } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { environmentOf, startInstance, startNginx, UNIT, unit } from './vm.ts';
+import { configureNginx, environmentOf, startInstance, startNginx, UNIT, unit } from './vm.ts';
 
 /**
  * The files of `deploy/vm/`: systemd reads the unit, and two replicas of the release's archive run behind the shipped block of
@@ -107,6 +107,29 @@ test('the links of the page about a VM lead to files of the archive', () => {
 test('the time for a stop is what the process needs at most', () => {
   const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
   expect(Number(seconds) * 1_000).toBeGreaterThan(Number(environmentOf(unit, 1, folder)['SHUTDOWN_GRACE_MS']) + 10_000);
+});
+
+test('journald drops no line of the log', () => {
+  // systemd.exec(5), journald.conf(5): the limit is 10,000 lines in 30 s, and 0 turns it off.
+  expect(unit).toMatch(/^LogRateLimitIntervalSec=0$/m);
+});
+
+test('the commands that start the replicas work whether nginx runs already or not', async () => {
+  // Nobody listens on port 9.
+  const { url, command } = await configureNginx(folder, [9, 9]);
+  // nginx takes a variable of its name for the sockets of one that it replaces, and then makes no daemon.
+  const nginx = ['env', '-u', 'NGINX', ...command].join(' ');
+  // systemd cannot run here, so a command of its name does what it does with nginx.
+  const systemctl = `case "$*" in *--now*nginx) [ -e ${folder}/nginx.pid ] || nginx ;; 'reload nginx') nginx -s reload ;; esac`;
+  await mkdir(join(folder, 'bin'));
+  await writeFile(join(folder, 'bin/nginx'), `#!/bin/sh\nexec ${nginx} "$@"\n`, { mode: 0o755 });
+  await writeFile(join(folder, 'bin/systemctl'), `#!/bin/sh\n${systemctl}\n`, { mode: 0o755 });
+  const start = readPage('deploy/vm/README.md').blocks.find(({ text }) => text.includes('enable --now'))?.text;
+  onTestFinished(async () => void (await shell(`${nginx} -s stop`)));
+  for (const _ of ['it does not', 'it does']) {
+    await shell(`PATH=${folder}/bin:$PATH; ${start}`);
+    await expect.poll(() => fetch(url).then(({ status }) => status, String)).toBe(502);
+  }
 });
 
 test('the block of nginx never sends a request twice', async () => {

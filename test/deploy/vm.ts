@@ -24,8 +24,8 @@ export function startInstance(cwd: string, env: Readonly<Record<string, string>>
   return startCommand([process.execPath, ...command.split(' ')], { cwd, env: { ...env, TEST_MAX_DELAY_MS: '10000' } });
 }
 
-/** Starts nginx in this folder with the shipped block, but on a free port, and for replicas at these ports. */
-export async function startNginx(folder: string, [first, second]: readonly (number | undefined)[]) {
+/** Gives nginx the shipped block in this folder, but on a free port, and for replicas at these ports. The command makes a daemon. */
+export async function configureNginx(folder: string, [first, second]: readonly (number | undefined)[]) {
   let block = await readFile(join(ROOT, 'deploy/vm/nginx.conf'), 'utf8');
   const own = await freePort();
   for (const [from, to] of [
@@ -42,9 +42,14 @@ export async function startNginx(folder: string, [first, second]: readonly (numb
   const http = ['access_log off;', ...folders, block].join('\n');
   await writeFile(join(folder, 'nginx.conf'), `pid nginx.pid;\nevents {}\nhttp {\n${http}\n}\n`);
   const program = programOf('nginx', 'apt-get install -y nginx-light');
-  const words = ['-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
-  const nginx = startCommand([program, ...words], { cwd: folder, env: {} });
-  const url = `http://127.0.0.1:${own}/graphql`;
+  const command = [program, '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')];
+  return { url: `http://127.0.0.1:${own}/graphql`, command };
+}
+
+/** Starts nginx with the shipped block for replicas at these ports, and waits for their answers. */
+export async function startNginx(folder: string, ports: readonly (number | undefined)[]) {
+  const { url, command } = await configureNginx(folder, ports);
+  const nginx = startCommand([...command, '-g', 'daemon off;'], { cwd: folder, env: {} });
   await expect.poll(() => fetch(url).then(({ status }) => status, String)).toBe(405);
   // A signal that lets it end its workers.
   return { url, stop: async () => void (await nginx.end('SIGTERM')) };
