@@ -9,7 +9,7 @@ const MAX_LINES = 2_000;
 const LINE_END = /\r\n|[\n\r]/;
 /** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
-/** graphql-js also compares fields of the same name in pairs, and keeps 350 bytes for each pair that conflicts. */
+/** graphql-js also compares fields of the same name in pairs, and keeps an entry for each pair. */
 const MAX_SAME_NAME = 200;
 /** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
 const MAX_NAME_LENGTH = 256;
@@ -24,15 +24,21 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
   if (longestName > MAX_NAME_LENGTH)
     return violation('GRAPHQL_PARSE_FAILED', `a name of more than ${MAX_NAME_LENGTH} characters`);
   if (sameName > MAX_SAME_NAME)
-    return violation('GRAPHQL_PARSE_FAILED', `an alias, or a field with arguments, more than ${MAX_SAME_NAME} times`);
+    return violation(
+      'GRAPHQL_PARSE_FAILED',
+      `an alias, or a field with arguments or fields, more than ${MAX_SAME_NAME} times`,
+    );
   if (fragments > MAX_FRAGMENTS) return violation('GRAPHQL_VALIDATION_FAILED', `more than ${MAX_FRAGMENTS} fragments`);
   return undefined;
 }
 
+/** What follows an alias, or a field with arguments or fields. */
+const MARKS: ReadonlySet<TokenKind> = new Set([TokenKind.COLON, TokenKind.PAREN_L, TokenKind.BRACE_L]);
+
 function countNames(source: string) {
   const names = {
     longestName: 0,
-    /** The uses of the most frequent name, among aliases and fields with arguments. */
+    /** The uses of the most frequent name, among aliases and fields with arguments or fields. */
     sameName: 0,
     /** The uses of the name `fragment`. */
     fragments: 0,
@@ -48,7 +54,7 @@ function countNames(source: string) {
       const { kind, value } = lexer.token;
       // Unlike `prev`, `lastToken` is never a comment.
       const { lastToken } = lexer;
-      if (parentheses === 0 && (kind === TokenKind.COLON || kind === TokenKind.PAREN_L)) ambiguous.add(lastToken.value);
+      if (parentheses === 0 && MARKS.has(kind)) ambiguous.add(lastToken.value);
       if (kind === TokenKind.PAREN_L) parentheses += 1;
       else if (kind === TokenKind.PAREN_R) parentheses -= 1;
       else if (kind === TokenKind.NAME) {

@@ -35,8 +35,8 @@ export function parseUntilLast(socket: Socket, connection: Readonly<Connection>)
     const { upgrade } = request;
     if (!isOver()) {
       const result = onIncoming(request, isKept);
-      // Whoever reads a body has begun by now.
-      if (!isOver() || request.listenerCount('data') > 0) return result;
+      // Whoever reads a body has begun by now. A body that nobody reads ends its connection with the response.
+      if (request.listenerCount('data') > 0 || !(isOver() || hasBody(request))) return result;
     }
     // If the request asks for an upgrade, Node would destroy the socket, and does not report the error.
     parser.incoming = null;
@@ -55,6 +55,11 @@ export function isBeyondLast(code: string | undefined, socket: Socket, connectio
   if (isStopped) socket.pause();
   connection.isStopped = true;
   return true;
+}
+
+/** Does a body follow the head of this request? */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 const isLast = (response?: ServerResponse) => response?.getHeader('connection') === 'close';

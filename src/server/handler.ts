@@ -136,6 +136,8 @@ function parseRequest(body: unknown) {
   const { query, operationName, variables, extensions } = body;
   const isPersisted = isObject(extensions) && extensions['persistedQuery'] !== undefined;
   if (typeof query !== 'string' && !(query == null && isPersisted)) throw notGraphql('a text as its `query`');
+  // Apollo Server knows a document by its hash in UTF-8, where every half of a surrogate pair is the same character.
+  if (query?.isWellFormed() === false) throw notGraphql('Unicode text as its `query`');
   if (operationName != null && typeof operationName !== 'string') throw notGraphql('a text as its `operationName`');
   if (variables != null && !isObject(variables)) throw notGraphql('an object as its `variables`');
   if (extensions != null && !isObject(extensions)) throw notGraphql('an object as its `extensions`');

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Reservation } from '../callers/shares.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
+import { hasBody } from './connection.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -115,9 +116,7 @@ export function send(
   bytes = Buffer.byteLength(body),
 ): void {
   if (response.destroyed || response.headersSent) return;
-  const { complete, headers: received } = response.req;
-  const hasBody = received['transfer-encoding'] !== undefined || Number(received['content-length'] ?? 0) > 0;
-  if (hasBody && !complete) response.setHeader('connection', 'close');
+  if (hasBody(response.req) && !response.req.complete) response.setHeader('connection', 'close');
   response.writeHead(status, { 'cache-control': 'no-store', ...headers, 'content-length': bytes });
   if (bytes > MAX_SENT_AS_TEXT) response.end(Buffer.from(body));
   // A text with a byte for each character is ASCII, which need not be encoded.

@@ -172,8 +172,8 @@ function refuse(response: ServerResponse, error: unknown, { log, metrics }: Tele
   if (error instanceof RequestRefused) {
     metrics.recordRefusal(error.code);
     sendRefusal(response, error);
-  } else if (!response.destroyed) {
-    // A destroyed response means that the client disconnected while it sent the request, which is not our failure.
+  } else if (!response.destroyed && !response.req.socket.destroyed) {
+    // A destroyed response or socket means that the client disconnected while it sent the request, which is not our failure.
     metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
     sendRefusal(response, refusal(500, 'INTERNAL_SERVER_ERROR'));

@@ -100,8 +100,9 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
   function end(client: Client): void {
     const at = idle.findIndex((each) => each.client === client);
     if (at >= 0) idle.splice(at, 1);
-    clients.delete(client);
-    if (!client.closed && !client.destroyed) void client.close();
+    // It stays known until its call has ended.
+    if (!client.closed && !client.destroyed) void client.close().finally(() => clients.delete(client));
+    else if (client.destroyed) clients.delete(client);
   }
 
   /** The connection for the next call. */

@@ -114,6 +114,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   /** Rejects `response` with this reason and closes the socket, unless the request is over. */
   #abort(reason: Error): void {
     if (this.#isOver) return;
+    // An address that does not answer in time is the last one to try for a while.
+    if (isUpstreamFailure(reason)) this.endConnection();
     this.#reject(reason);
     this.#controller?.abort(reason);
   }

@@ -23,6 +23,11 @@ test.each<[string, string, { readonly againMs?: number; readonly reads?: boolean
   ['POST with a wrong secret', fill(post(`router-authorization: ${'x'.repeat(SECRET.length)}\r\n`)), {}],
   ['GET without a host', fill('GET /healthz HTTP/1.1\r\n\r\n'), {}],
   ['POST without a secret, in chunks of a byte', chunked + fill('1\r\nx\r\n'), {}],
+  [
+    'POST of the router in gzip, in chunks of a byte',
+    `${chunked.replace('\r\n\r\n', `\r\nrouter-authorization: ${SECRET}\r\ncontent-encoding: gzip\r\n\r\n`)}${fill('1\r\nx\r\n')}`,
+    {},
+  ],
   ['GET, 30 at a time', get.repeat(30), { againMs: 20 }],
   ['GET with unread answers', fill(get), { reads: false }],
 ])(

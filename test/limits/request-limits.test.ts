@@ -62,6 +62,12 @@ test.each<[string, string, string, RegExp]>([
     `{ f(a: 1) ${'f '.repeat(200)} }`,
     /more than 200 times/,
   ],
+  [
+    'a name of which one has fields',
+    `{ ${'_service { sdl } '.repeat(200)} }`,
+    `{ ${'f { g } '.repeat(201)} }`,
+    /more than 200 times/,
+  ],
   ['a field', '{ __typename }', `{ ${N}12 }`, LONG],
   ['a name behind what is no document', '{ __typename }', `{ } " \n ${N}12`, /not valid GraphQL/],
 ])('a request beyond a limit of parsing is refused as a whole: %s', async (_what, edge, beyond, message) => {

@@ -47,6 +47,16 @@ describe('a host name', () => {
   });
 });
 
+test('an address that leaves a call unanswered until its deadline is the last one for the next call', async () => {
+  const hanging = await start(hang);
+  const healthy = await untilEnd(startHostile(good, { at: [hanging.port, '127.0.0.2'] }));
+  const both = [...LOOPBACK, { address: '127.0.0.2', family: 4 }];
+  const { post } = startClient(async () => both, 500);
+  await expect(post(atName(hanging))).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  expect(await post(atName(hanging))).toMatchObject({ status: 200 });
+  expect([hanging.requests, healthy.requests]).toEqual([1, 1]);
+});
+
 describe('a look-up', () => {
   test('a look-up whose answer is a second old is repeated when its address refuses a connection', async () => {
     const upstream = await start(good);
