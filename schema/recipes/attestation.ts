@@ -1,5 +1,5 @@
-// Recipe 0.6.0: the release that changed it last. Needs jose 5 or later.
-import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+// Recipe 0.8.0: the release that changed it last. Needs jose 6.1 or later.
+import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 
 /** Where the attestations of captchas come from, and which of them are for this service. */
 export interface AttestationConfig {
@@ -52,7 +52,18 @@ function claimedIssuer(token: string): string {
 }
 
 function createVerifierOf({ jwksUrl, issuer, audience, subject }: AttestationConfig): Verify {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
+  let triedAt = Number.NEGATIVE_INFINITY;
+  const keys = createRemoteJWKSet(new URL(jwksUrl), {
+    timeoutDuration: 3_000,
+    // After a failure jose itself would ask again for each forged token.
+    [customFetch]: async (url, options) => {
+      if (Date.now() - triedAt < (keys.fresh ? 30_000 : 1_000))
+        throw new Error('the keys could not be fetched just now');
+      return fetch(url, options).finally(() => {
+        triedAt = Date.now();
+      });
+    },
+  });
   // Nothing of this is up to the token (RFC 8725).
   const pinned = { algorithms: ['ES256'], typ: 'captcha-attestation+jwt', issuer, audience };
   const times = { clockTolerance: 5, maxTokenAge: MEMORY_S - 60 }; // s

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createVerifier } from '../../schema/recipes/attestation.ts';
 import type { Variable } from '../../src/config/values.ts';
@@ -6,7 +8,7 @@ import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { shell } from '../support/process.ts';
+import { ROOT, shell } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { readPage } from './markdown.ts';
 
@@ -62,6 +64,19 @@ test('the command of schema/README.md gets an attestation that a service accepts
 });
 
 describe('tables', () => {
+  test('the table of recipes names the version of each library that its recipe is tried with', () => {
+    const read = (file: string) => readFileSync(join(ROOT, 'schema/recipes', file), 'utf8');
+    const needed = [
+      [/^.*\bjose ([\d.]+) or later/, 'attestation.ts'],
+      [/PyJWT \(([\d.]+) or later\)/, 'verify_attestation.py'],
+      [/jwx\/v3 v(\d+\.\d+)/, 'go/go.mod'],
+      [/nimbus-jose-jwt<\/artifactId>\s*<version>([\d.]+)</, 'java/pom.xml'],
+      [/^jsonwebtoken = \{ version = "([\d.]+)"/m, 'rust/Cargo.toml'],
+    ] as const;
+    const named = page.rowsOf('language', 'file', 'library').map(([, , library]) => library?.split(' ').at(-1));
+    expect(named).toEqual(needed.map(([pattern, file]) => pattern.exec(read(file))?.[1]));
+  });
+
   const codesIn = (text = '') => [...text.matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code);
 
   test('the table of errors has every code once, at its side, and all that a retry helps', () => {

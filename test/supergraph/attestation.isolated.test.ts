@@ -81,6 +81,35 @@ test('a key that is new is looked for once 30 s have passed, and until then nobo
   expect(await verdictOf(await (await createSigner()).sign())).toBe('INVALID');
 });
 
+test('forged tokens make nobody ask a failing key server more often than every 30 s, without keys every second', async () => {
+  const failing = await startKeyServer(keys);
+  const verifyThere = createVerifier({
+    jwksUrl: failing.jwksUrl,
+    issuer: ISSUER,
+    audience: 'orders',
+    subject: 'required',
+  });
+  const forged = await (await createSigner()).sign();
+  const flood = async () => {
+    for (let token = 0; token < 20; token += 1)
+      await expect(verifyThere(forged, 'placeOrder', 'user-1')).rejects.toThrow();
+    return failing.asked();
+  };
+  failing.keys = undefined;
+  expect(await flood()).toBe(1);
+  vi.setSystemTime(Date.now() + 1_001);
+  expect(await flood()).toBe(2);
+  vi.setSystemTime(Date.now() + 1_001);
+  failing.keys = keys;
+  const good = () => signer.sign().then((token) => verifyThere(token, 'placeOrder', 'user-1'));
+  expect(await good()).toMatchObject({ assurance: 'verified' });
+  failing.keys = undefined;
+  vi.setSystemTime(Date.now() + 30_001);
+  expect(await flood()).toBe(4);
+  expect(await good()).toMatchObject({ assurance: 'verified' });
+  await failing.stop();
+});
+
 test('each of several issuers is trusted for its own tokens, even if two have the same kid', async () => {
   const [theirs, iss] = [await createSigner(), 'https://other.example'];
   const otherServer = await startKeyServer([{ ...theirs.publicJwk, kid: signer.kid }]);
