@@ -1,6 +1,6 @@
 import { ADDRESS_KEYS, TRUSTED_KEYS, type TrustedKey } from '../callers/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
-import type { DeviceClientType, DeviceRiskDecision, Signal } from '../schema.generated.ts';
+import type { DeviceClientType, DeviceRiskDecision, Signal, SignalLevel } from '../schema.generated.ts';
 import { CLIENT_TYPES } from './contract.ts';
 import type { RiskPolicy } from './policy.ts';
 
@@ -17,7 +17,7 @@ export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
 
 /** @param headers the trusted headers that can overrule an argument, by the key that they describe */
 export function createFingerprintMetrics(
-  { counter, counterOf }: MetricsRegistry,
+  { counter, counterOf, onCollect }: MetricsRegistry,
   { rules, otherwise }: Pick<RiskPolicy, 'rules' | 'otherwise'>,
   headers: Partial<Record<TrustedKey | 'ipAddr', unknown>> = {},
 ) {
@@ -35,6 +35,13 @@ export function createFingerprintMetrics(
   // Prometheus sees the first increase of a series only if the series began at 0.
   for (const key of TRUSTED_KEYS)
     if (headers[key] || (ADDRESS_KEYS.includes(key) && headers.ipAddr)) recordDroppedMetadata(key, 0);
+  /** Signals since the last scrape. The next scrape adds them to the counter, which builds a key from labels at each increment. */
+  const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
+  onCollect(() => {
+    for (const [code, levels] of counted)
+      for (const [level, count] of Object.entries(levels)) signals.inc({ code, level }, count);
+    counted.clear();
+  });
   // Callers choose the event: only a text of the policy may become a label.
   const eventTypes = new Set(rules.flatMap(({ when }) => when.eventType ?? []).filter((text) => LABEL.test(text)));
   /** A decision of the risk policy, or of one of its shadow rules. */
@@ -51,7 +58,11 @@ export function createFingerprintMetrics(
     recordLookup: () => lookups.inc(),
     recordSentCall: () => calls.inc(),
     /** Counts a signal of a judgement. Its code is null if the catalogue lacks the signal. */
-    recordSignal: ({ code, level }: Pick<Signal, 'code' | 'level'>) => signals.inc({ code: code ?? 'unknown', level }),
+    recordSignal: ({ code, level }: Pick<Signal, 'code' | 'level'>) => {
+      const levels = counted.get(code ?? 'unknown') ?? {};
+      levels[level] = (levels[level] ?? 0) + 1;
+      counted.set(code ?? 'unknown', levels);
+    },
     recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
     recordDecision,
     recordJudgement: counterOf('judgements_total', judged, 'outcome', ['sealed', 'opened', 'unreadable']),
