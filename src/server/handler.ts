@@ -187,7 +187,7 @@ const OFFERED = new Map([
  * @throws RequestRefused with status 406 if the client accepts none of our types
  */
 function negotiateContentType(accept: string | undefined): string {
-  // Routers name one type. To weigh it would allocate 1 KiB of the 64 of a request.
+  // Routers name one type. To weigh it would allocate 1 KiB of the 66 of a request.
   const single = OFFERED.get(accept ?? 'application/json');
   if (single !== undefined) return single;
   const weights = new Map<string, number>();

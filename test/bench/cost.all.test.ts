@@ -9,7 +9,7 @@ import { WORKLOADS } from './requests.ts';
  * The cost of a token in bytes and system calls, over HTTP, in the build: unlike its time, it is the same on a busy machine. README.md
  * has both figures. A change that is worth more raises them here and there.
  */
-const KIB = 64;
+const KIB = 66;
 const READS_AND_WRITES = 4;
 const TOLERANCE = 1.1;
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   for (const child of children) await child.end();
 });
 
-test('a warm token allocates 64 KiB', () => {
+test('a warm token allocates 66 KiB', () => {
   expect((cost?.bytes ?? Number.NaN) / 1_024).toBeLessThan(KIB * TOLERANCE);
 });
 
