@@ -17,8 +17,7 @@ import { startGood } from './support.ts';
 
 /** Quotas that all replicas share, with a real Redis or Valkey. */
 
-const AWAY = 'quota store unavailable; counting per process';
-const BACK = 'the quota store counts again';
+const [AWAY, BACK] = ['quota store unavailable; counting per process', 'the quota store counts again'];
 const KEY = 'device-trust:fingerprint:day:pk_sandbox_glb';
 
 type Store = Awaited<ReturnType<typeof startStore>>;
