@@ -38,24 +38,27 @@ function fail(event: string, thrown: unknown): never {
 // The state after an uncaught exception is unknown. A rejection that nothing handles arrives here as well.
 process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
-/** npm sends a signal a second time. A repeat within this many ms is ignored. */
+/** A signal that comes again ends a stop at once. npm sends each twice, so there it does after this many ms. */
 const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
+/** Another signal ends a stop after this many ms: systemd and terminals may send SIGHUP beside the first. */
+const OTHER_SIGNAL_MS = 5_000;
 
 /** How long a stop may take after `SHUTDOWN_GRACE_MS`: requests get 7 s, traces 2 s. */
 const MAX_STOP_MS = 10_000;
 
 // The kernel ignores a signal to PID 1 unless the process handles it.
-let stoppingSince: number | undefined;
+let stopping: { readonly signal: NodeJS.Signals; readonly since: number } | undefined;
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
     const now = performance.now();
-    if (stoppingSince !== undefined) {
-      if (now - stoppingSince >= SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
+    if (stopping) {
+      const patienceMs = signal === stopping.signal ? SAME_SIGNAL_MS : OTHER_SIGNAL_MS;
+      if (now - stopping.since >= patienceMs) process.exit(128 + constants.signals[signal]);
       return;
     }
     // The app has not started, so no request is in flight.
     if (!app) process.exit(0);
-    stoppingSince = now;
+    stopping = { signal, since: now };
     log?.info('stopping');
     setTimeout(() => {
       fail(`stop takes too long; still open: ${process.getActiveResourcesInfo()}`, new Error('late'));
@@ -104,8 +107,8 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
 
 const config = readConfig();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
-// Tests keep a machine so busy that this process is late for no fault of its own.
-const maxDelayMs = Number(process.env['TEST_MAX_DELAY_MS']) || undefined;
+// Tests keep a machine so busy that this process is late for no fault of its own. In live mode nothing lifts this limit.
+const maxDelayMs = (config.upstreamMode === 'sandbox' && Number(process.env['TEST_MAX_DELAY_MS'])) || undefined;
 app = await createApp(config, log, { slices: chosen, plugins, maxDelayMs }).catch((error: unknown) => {
   const problem = listenProblem(error, config);
   if (problem === undefined) throw error;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PATIENT } from '../support/process.ts';
 import { contendersFor, OURS, startServer, startUpstream } from './contenders.ts';
 import { type Cost, costOf } from './load.ts';
 import type { Child } from './processes.ts';
@@ -25,7 +24,7 @@ beforeAll(async () => {
   const ours = contendersFor(upstream.url.origin).find(({ name }) => name === OURS);
   const token = WORKLOADS.find(({ name }) => name === 'token');
   if (!ours || !token) throw new Error('expected our server and a token');
-  const server = await startServer({ ...ours, env: { ...ours.env, ...PATIENT } });
+  const server = await startServer(ours);
   children.push(server);
   for (let window = 0; window < MOST_WINDOWS; window += 1) {
     cost = await costOf(server, token, { requests: REQUESTS });

@@ -21,7 +21,7 @@ export function environmentOf(text: string, instance: number, folder: string): R
 /** Starts what the unit starts. Other tests make a process late for no fault of its own. */
 export function startInstance(cwd: string, env: Readonly<Record<string, string>>): TestProcess {
   const [, command = ''] = /^ExecStart=node (.*)$/m.exec(unit) ?? [];
-  return startCommand([process.execPath, ...command.split(' ')], { cwd, env: { ...env, TEST_MAX_DELAY_MS: '10000' } });
+  return startCommand([process.execPath, ...command.split(' ')], { cwd, env });
 }
 
 /** Gives nginx the shipped block in this folder, but on a free port, and for replicas at these ports. The command makes a daemon. */

@@ -4,7 +4,7 @@ import { untilEnd } from '../support/until-end.ts';
 
 /** Environments in which a process starts, one for each mode. */
 
-export const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0', PORT: '0', SHUTDOWN_GRACE_MS: '0' };
+export const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0', PORT: '0', SHUTDOWN_GRACE_MS: '0', ...PATIENT };
 
 /** Nobody answers where its upstreams should be, so the process does not wait for them. */
 export const LIVE = {
@@ -16,7 +16,6 @@ export const LIVE = {
   UPSTREAM_CHECK: 'off',
   PORT: '0',
   SHUTDOWN_GRACE_MS: '0',
-  ...PATIENT,
 };
 
 /** What `preload.ts` is for, as variables. */

@@ -80,12 +80,23 @@ test('a signal ends the process at once if it comes a second time', async (conte
   expect(await child.end('SIGINT')).toBe(130);
 });
 
+test('another signal beside the first ends nothing under way, as systemd and terminals send SIGHUP', async (context) => {
+  const { child, verified, answer } = await startBusy(context, 0);
+  child.signal('SIGTERM');
+  await child.waitFor(/"msg":"stopping"/);
+  const ended = child.end('SIGHUP');
+  // Once its own connections are refused.
+  await setTimeout(500);
+  answer();
+  expect((await verified).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
+  expect(await ended).toBe(0);
+});
+
 test('a signal that npm passes on after the process group got it counts once; sent again on purpose it ends the process', async (context) => {
   const { child, readiness } = await startBusy(context, 30_000, { npm_lifecycle_event: 'start' });
-  // In one go, within npm's 500 ms however busy the machine is. Two of the same kind could become one.
   child.signal('SIGTERM');
-  child.signal('SIGINT');
   await child.waitFor(/"msg":"stopping"/);
+  child.signal('SIGTERM');
   // Longer than npm takes. It still drains then.
   await setTimeout(600);
   expect(await readiness()).toBe(503);

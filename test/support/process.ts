@@ -12,7 +12,7 @@ export const MAIN = process.env['WITH_BUILD'] ? 'dist/server/main.js' : 'src/mai
 /** A program that was started before starts in two thirds of the time. */
 export const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
 
-/** Other tests make a process late for no fault of its own, and what is refused for that (503) leaves no log line. So it may be late by 10 s. */
+/** Other tests make a process late for no fault of its own, and what is refused for that (503) leaves no log line. In sandbox mode it may be late by 10 s. */
 export const PATIENT = { TEST_MAX_DELAY_MS: '10000' };
 
 /** Nothing here takes as long as this, in ms, however busy the machine is. */
@@ -44,7 +44,7 @@ export function startProcess(script: string, env: Readonly<Record<string, string
   const { PATH = '' } = process.env;
   return startCommand([process.execPath, script], {
     cwd: ROOT,
-    env: { PATH, ADMIN_PORT: '0', ...COMPILED, ...PATIENT, ...env },
+    env: { PATH, ADMIN_PORT: '0', ...COMPILED, ...env },
   });
 }
 

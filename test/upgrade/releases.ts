@@ -8,7 +8,7 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import type { Slice } from '../../src/slice.ts';
 import { SLICES } from '../../src/slices.ts';
 import { SERVICE } from '../config/support.ts';
-import { PATIENT, ROOT, startCommand } from '../support/process.ts';
+import { ROOT, startCommand } from '../support/process.ts';
 import { startRedis } from '../support/redis.ts';
 import { checkOutLastRelease } from './last-release.ts';
 
@@ -72,7 +72,7 @@ async function start(folder: string, other: string, slices: readonly Slice[]) {
   );
   const [own, others] = [await configurationOf(folder), await configurationOf(other)];
   const configuration = [...others.filter((one) => !isNamed(one)), ...own.filter(isNamed)];
-  const env = { ...PATIENT, ...Object.fromEntries(configuration.filter(([name]) => !absent.includes(name))) };
+  const env = Object.fromEntries(configuration.filter(([name]) => !absent.includes(name)));
   const child = startCommand([process.execPath, 'src/main.ts'], { cwd: folder, env });
   ends.push(child.stop);
   const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
