@@ -61,7 +61,7 @@ test('the budget of an outage counts no passes of more than an hour before the l
   expect(take(100)).toBe(16);
 });
 
-test('the first ten captchas of the budget always proceed, once for all captcha ids together', () => {
+test('each process counts alone: its first ten captchas always proceed, once for all captcha ids together', () => {
   expect([take(4), take(4, { id: 'b' }), take(4, { id: 'c' })]).toEqual([4, 4, 2]);
   vi.advanceTimersByTime(HOUR);
   expect(take(100)).toBe(0);

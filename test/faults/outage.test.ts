@@ -108,7 +108,7 @@ describe.concurrent('a whole outage', UNLESS_LATE, () => {
     expect(await untilVerified(app)).toBeLessThan(OVER_MS);
   });
 
-  test('an outage lets those proceed who have no widget, each checkout with an attestation of its own, and only then', async (context) => {
+  test('during an outage, checkouts without a widget proceed, each with an attestation of its own', async (context) => {
     const sandbox = await untilEnd(startSandbox({ port: 0 }), context);
     const app = await untilEnd(startInLiveMode(sandbox.urls, { ...ATTESTING, upstreamCheck: 'first' }), context);
     const unavailableWidget = { captchaOutput: 'unavailable', passToken: 'unavailable', genTime: '0' };

@@ -93,7 +93,7 @@ test('sandbox mode says where it is and what to ask, and all of that works, twic
   await expect(fetch(graphqlUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
 
-test('HTTPS_PROXY has no effect: a call goes to its service, even if Node itself uses proxies', async (context) => {
+test('HTTPS_PROXY has no effect on upstream calls, even if Node itself uses proxies', async (context) => {
   const [day, now] = [24 * 60 * 60 * 1_000, Date.now()];
   const tls = makeCertificate({ host: 'localhost', notBefore: new Date(now - day), notAfter: new Date(now + day) });
   const reached: string[] = [];

@@ -64,7 +64,7 @@ test.each<[string, Record<string, string>]>([
   ['it as that of the router', asRouter(ORDERS.secret)],
   ['the secret of the router as that of a service', asService(ROUTER)],
   ['trusted headers', PERSON],
-  ['a wish for a trace', { 'apollo-federation-include-trace': 'ftv1' }],
+  ['a request for a trace', { 'apollo-federation-include-trace': 'ftv1' }],
 ])('%s gets 401, whatever is asked', async (_what, headers) => {
   for (const body of [QUERY, '{"query":"{ _service { sdl } }"}', '{', '[]']) {
     const answer = await request(server.graphqlUrl, json(body, headers));
@@ -111,7 +111,7 @@ test('two Authorization headers gets 401, whichever comes first', async () => {
 test('the router gets an inline trace if it asks for one, and nobody else does', async () => {
   const guarded = await startSandboxed({ routerSecrets: [ROUTER], ...SERVICES });
   const open = await startSandboxed();
-  // Each document is a new one, because only a new one gets to Apollo Server without a wish for a trace.
+  // Each document is a new one, because only a new one gets to Apollo Server without a request for a trace.
   let asked = 0;
   const ask = async ({ graphqlUrl }: typeof open, headers: Record<string, string>) => {
     asked += 1;
