@@ -23,7 +23,7 @@ let app: App | undefined;
 // A report of Node about a crash would hold every secret of the environment.
 process.report.excludeEnv = true;
 
-// A closed stream or a full disk does not end the process.
+// A closed stream or a full disk must not kill the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 /** Ends the process with a line about the crash. The error's message may quote a request, so it is left out. */

@@ -67,7 +67,7 @@ export class RequestContext implements CallingOperation {
     return this.operation.startCall(target);
   }
 
-  /** The part of a slice in this request, made at the first call. */
+  /** The slice's per-request object, created on first use. */
   partOf<Part extends object>(slice: string): Part {
     const part = this.parts[slice] ?? this.slices.get(slice)?.forRequest(this);
     if (!part) throw new Error(`expected a slice that is on, but got ${slice}`);

@@ -15,7 +15,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A logger to stdout; `pretty` writes for people, if pino-pretty is installed. No call logs a request or a header. */
+/** A logger to stdout; `pretty` is human-readable, if pino-pretty is installed. No call logs a request or a header. */
 export async function createLogger({ level, pretty }: { level: string; pretty: boolean }): Promise<Logger> {
   const limit = new RepeatLimit();
   // Registered before the buffer's listener, so that the buffer gets the last counts.

@@ -34,7 +34,7 @@ export interface HandlerOptions extends ApolloOptions, ContextOptions, ServerSet
 
 type Handler = Awaited<ReturnType<typeof openHandler>>;
 
-/** Opens what answers the operations of a schema. */
+/** Builds the GraphQL handler of a schema. */
 export async function openHandler(schema: GraphQLSchema, allowsIntrospection: boolean, options: HandlerOptions) {
   const { callers, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   return {

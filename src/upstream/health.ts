@@ -100,7 +100,7 @@ export class AccountHealth {
   recordProbe(evidence: Evidence, reason: string, sentAt: number, retryAfterMs = 0): void {
     if (this.#respondedAt >= sentAt) return;
     const now = performance.now();
-    // If calls are answered, the limit is about something else.
+    // If calls are answered, the limit applies to something else.
     if (retryAfterMs > 0 && now - this.#respondedAt >= TRIAL_INTERVAL_MS) {
       if (now >= this.#pausedUntil) this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterMs);
