@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { identifierOf } from './callers/identity.ts';
-import { callersIn } from './callers/shares.ts';
+import { callersIn } from './callers/settings.ts';
 import { schemaOf } from './graphql/schema.ts';
 import { createLogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';

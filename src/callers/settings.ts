@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { entryOf, listOf, number, parsed, secretList, truth } from '../config/json-values.ts';
 import { flag, matching, oneOf, ownSecret, type Table, type Values } from '../config/values.ts';
+import { quotaLimits } from './limits.ts';
+import type { Callers } from './shares.ts';
 
 /** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
@@ -29,13 +31,6 @@ const serviceName = matching(
 export const RISK_SCOPE = 'risk:read';
 const SCOPES = [RISK_SCOPE] as const;
 const scopes = z.array(oneOf(SCOPES), { error: 'expected a list of scopes' }).readonly().default([]);
-const calls = number(1, 999_999_999).optional();
-/** How many calls may be sent for one account. */
-export const quotaLimits = entryOf({ perSecond: calls, perDay: calls }).refine(
-  ({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined,
-  { error: 'expected perSecond or perDay' },
-);
-export type QuotaLimits = z.output<typeof quotaLimits>;
 
 /** Services that call without the router. While a secret is rotated, its service has two entries with the same name. */
 const services = secretList(
@@ -116,3 +111,9 @@ export const CALLER_VARIABLES = {
 } as const satisfies Table;
 
 export type CallerSettings = Values<typeof CALLER_VARIABLES>;
+
+/** The callers with these settings. A service with two secrets is one. */
+export const callersIn = ({ routerSecrets, services }: CallerSettings): Callers => ({
+  hasRouter: routerSecrets.length > 0,
+  services: new Map(services.map(({ name, quota }) => [name, quota])),
+});

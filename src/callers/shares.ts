@@ -1,17 +1,9 @@
-import type { CallerSettings, QuotaLimits } from './settings.ts';
-
 /** The callers of a process, which share what it has. */
 export interface Callers {
   readonly hasRouter: boolean;
-  /** The names of the services, each with its own quota, if any. */
-  readonly services: ReadonlyMap<string, QuotaLimits | undefined>;
+  /** The names of the services, each with its own limits of calls, if any. */
+  readonly services: ReadonlyMap<string, Readonly<Record<string, number | undefined>> | undefined>;
 }
-
-/** The callers with these settings. A service with two secrets is one. */
-export const callersIn = ({ routerSecrets, services }: CallerSettings): Callers => ({
-  hasRouter: routerSecrets.length > 0,
-  services: new Map(services.map(({ name, quota }) => [name, quota])),
-});
 
 /**
  * The shares of a capacity or limit that services may hold, so that they starve neither the router nor each other. `together` is

@@ -1,4 +1,5 @@
-import { ADDRESS_KEYS, CALLER_VARIABLES, type QuotaLimits } from '../callers/settings.ts';
+import type { QuotaLimits } from '../callers/limits.ts';
+import { ADDRESS_KEYS, CALLER_VARIABLES } from '../callers/settings.ts';
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
 import { address, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { QuotaLimits } from '../callers/settings.ts';
+import type { QuotaLimits } from '../callers/limits.ts';
 import type { Callers, Holder } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -13,7 +13,7 @@ import { type CallOutcome, createUpstreamMetrics, type DocumentedOutcome } from 
 import { openPool, type UpstreamPool } from './pool.ts';
 import type { Probe } from './probe.ts';
 import { createQuota, type Quota } from './quota.ts';
-import { countersOfProcess, openQuotaStore } from './quota-store.ts';
+import { counterOfProcess, openQuotaStore } from './quota-store.ts';
 import type { UpstreamSettings } from './settings.ts';
 import type { Account, Budget, PendingRequest, UpstreamResponse } from './transport.ts';
 
@@ -208,7 +208,7 @@ export async function openUpstreams({ settings, callers, log, metrics, eventLoop
   const upstreamMetrics = createUpstreamMetrics(metrics.registry);
   const { quotaStoreUrl } = settings;
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, log, upstreamMetrics);
-  const counters = store?.counters ?? countersOfProcess();
+  const counter = store?.counter ?? counterOfProcess();
   const dns = createDnsCache({
     failed: (host, code, isFirst) => {
       metrics.recordFailedLookup();
@@ -221,7 +221,7 @@ export async function openUpstreams({ settings, callers, log, metrics, eventLoop
     optionsOf: (service: string, limits: QuotaLimits = {}): SharedOptions => ({
       ...shared,
       service,
-      quota: createQuota(service, limits, callers, upstreamMetrics, counters),
+      quota: createQuota(service, limits, callers, upstreamMetrics, counter),
     }),
     close: () => store?.close(),
   };

@@ -1,9 +1,10 @@
+import { LIMITS } from '../callers/limits.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import { type Evidence, HEALTH_STATES, type HealthState, type HealthStatus } from './health-table.ts';
 
-export type Window = 'second' | 'day';
+type Window = (typeof LIMITS)[number]['window'];
 
 /** A response as documented: a judgement or a pass, the refusal of an input, or a failure that the service reports. */
 export type DocumentedOutcome = 'ok' | 'rejected' | 'exception';
@@ -56,7 +57,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
       bulkheads: ReadonlyMap<string, Bulkhead>,
       quotaStates: () => readonly (readonly [Window, { limit: number; left: number }])[],
     ) => {
-      for (const window of ['second', 'day'] as const) refusals.inc({ service, window }, 0);
+      for (const { window } of LIMITS) refusals.inc({ service, window }, 0);
       onCollect(() => {
         for (const [window, { limit, left }] of quotaStates()) {
           quotaLimit.set({ service, window }, limit);

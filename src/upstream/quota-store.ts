@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { tlsOptionsFor } from '../runtime/http.ts';
-import type { UpstreamMetrics, Window } from './metrics.ts';
+import type { UpstreamMetrics } from './metrics.ts';
 
 /** How long a call waits for its counts, of which the last one still has the least time, in ms. */
 const [MAX_WAIT_MS, MIN_WAIT_MS] = [50, 5];
@@ -14,22 +14,21 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const MAX_SILENCE_MS = 3_000;
 
 export type Count = Awaited<ReturnType<typeof countBy>>;
-/** Counts a call by a key, after it has waited this long for other counts, in ms. Never rejects. */
-type Counter = (key: string, waitedMs: number) => Promise<Count>;
-export type Counters = Readonly<Record<Window, Counter>>;
+/** Counts a call by a key, in a window of so many seconds, after it has waited this long for other counts, in ms. Never rejects. */
+export type Counter = (key: string, seconds: number, waitedMs: number) => Promise<Count>;
 
-const SECOND = { keyPrefix: '', points: 1, duration: 1 };
-const DAY = { ...SECOND, duration: 86_400 };
+/** Each count has a duration of its own. */
+const OPTIONS = { keyPrefix: '', points: 1, duration: 1 };
 
 /** `calls` are those in the window, with this one. `takeBack` never rejects: what cannot be taken back stays counted. */
-async function countBy(limiter: RateLimiterMemory | RateLimiterRedis, key: string) {
-  const { consumedPoints: calls, msBeforeNext } = await limiter.penalty(key);
-  return { calls, msBeforeNext, takeBack: () => limiter.reward(key).catch(() => undefined) };
+async function countBy(limiter: RateLimiterMemory | RateLimiterRedis, key: string, customDuration: number) {
+  const { consumedPoints: calls, msBeforeNext } = await limiter.penalty(key, 1, { customDuration });
+  return { calls, msBeforeNext, takeBack: () => limiter.reward(key, 1, { customDuration }).catch(() => undefined) };
 }
 
-export function countersOfProcess(): Counters {
-  const [second, day] = [new RateLimiterMemory(SECOND), new RateLimiterMemory(DAY)];
-  return { second: (key) => countBy(second, key), day: (key) => countBy(day, key) };
+export function counterOfProcess(): Counter {
+  const limiter = new RateLimiterMemory(OPTIONS);
+  return (key, seconds) => countBy(limiter, key, seconds);
 }
 
 /** Connects to the Valkey or Redis in which all replicas count. Never rejects: what it does not count, this process counts alone. */
@@ -83,34 +82,32 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     if (error.name === 'ReplyError') redis.disconnect(true);
   });
 
-  const counterFor = (options: typeof SECOND): Counter => {
-    const alone = new RateLimiterMemory(options);
-    const store = new RateLimiterRedis({ ...options, storeClient: redis, rejectIfRedisNotReady: true });
-    return async (key, waitedMs) => {
-      if (isAlone(key)) return countBy(alone, key);
-      const ms = Math.max(MAX_WAIT_MS - MIN_WAIT_MS - waitedMs, MIN_WAIT_MS);
-      let timer: NodeJS.Timeout | undefined;
-      const expired = new Promise<undefined>((resolve) => {
-        // An answer that waits in the socket is read first. `commandTimeout` would blame the store for a pause of this process.
-        timer = setTimeout(() => setImmediate(resolve, undefined), ms);
-      });
-      const answer = await Promise.race([countBy(store, key).catch((error: Error) => error), expired]);
-      clearTimeout(timer);
-      if (answer === undefined) recordFailure(`no answer within ${MAX_WAIT_MS} ms`);
-      else if (!isCount(answer)) {
-        const cause = causeOf(answer);
-        // What has a cause was answered.
-        recordFailure(cause, cause && key);
-      } else {
-        if (!isAlone(key)) recordCount(key);
-        return answer;
-      }
-      return countBy(alone, key);
-    };
+  const countAlone = counterOfProcess();
+  const store = new RateLimiterRedis({ ...OPTIONS, storeClient: redis, rejectIfRedisNotReady: true });
+  const counter: Counter = async (key, seconds, waitedMs) => {
+    if (isAlone(key)) return countAlone(key, seconds, waitedMs);
+    const ms = Math.max(MAX_WAIT_MS - MIN_WAIT_MS - waitedMs, MIN_WAIT_MS);
+    let timer: NodeJS.Timeout | undefined;
+    const expired = new Promise<undefined>((resolve) => {
+      // An answer that waits in the socket is read first. `commandTimeout` would blame the store for a pause of this process.
+      timer = setTimeout(() => setImmediate(resolve, undefined), ms);
+    });
+    const answer = await Promise.race([countBy(store, key, seconds).catch((error: Error) => error), expired]);
+    clearTimeout(timer);
+    if (answer === undefined) recordFailure(`no answer within ${MAX_WAIT_MS} ms`);
+    else if (!isCount(answer)) {
+      const cause = causeOf(answer);
+      // What has a cause was answered.
+      recordFailure(cause, cause && key);
+    } else {
+      if (!isAlone(key)) recordCount(key);
+      return answer;
+    }
+    return countAlone(key, seconds, waitedMs);
   };
   await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) }).catch(() => recordFailure(undefined));
 
-  return { counters: { second: counterFor(SECOND), day: counterFor(DAY) }, close: () => redis.disconnect() };
+  return { counter, close: () => redis.disconnect() };
 }
 
 /** A proxy or another script may answer anything. */

@@ -1,4 +1,4 @@
-import { quotaLimits } from '../callers/settings.ts';
+import { quotaLimits } from '../callers/limits.ts';
 import { parsed } from '../config/json-values.ts';
 import { choice, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
 
@@ -15,7 +15,7 @@ export const unusedRegions = (accounts: readonly { readonly region: Region }[]) 
 export const timeoutMs = integer(1, 60_000);
 
 export const quota = {
-  expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999',
+  expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with at least one limit, each from 1 to 999999999',
   schema: parsed.pipe(quotaLimits),
 };
 

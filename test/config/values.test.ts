@@ -39,7 +39,8 @@ describe('what is accepted', () => {
   });
 });
 
-const QUOTA = 'expected JSON such as {"perSecond":200,"perDay":1000000}, with either or both, each from 1 to 999999999';
+const QUOTA =
+  'expected JSON such as {"perSecond":200,"perDay":1000000}, with at least one limit, each from 1 to 999999999';
 
 test.each([
   ['PORT', 0, 65_535],

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { identifierOf } from '../../src/callers/identity.ts';
 import type { CallerSettings } from '../../src/callers/settings.ts';
-import { callersIn } from '../../src/callers/shares.ts';
+import { callersIn } from '../../src/callers/settings.ts';
 import { createLogHash } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createServer, type ServerOptions } from '../../src/server/server.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/settings/variables.ts';
 import { createQuota } from '../../src/upstream/quota.ts';
-import { countersOfProcess } from '../../src/upstream/quota-store.ts';
+import { counterOfProcess } from '../../src/upstream/quota-store.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
@@ -139,12 +139,12 @@ describe('services that call beside the router', () => {
 });
 
 test('a call that the quota of all refuses uses up nothing of the day of the service that asks', async () => {
-  const counters = countersOfProcess();
+  const counter = counterOfProcess();
   const callers = { hasRouter: true, services: new Map([['orders', undefined]]) };
-  const { take } = createQuota('test', { perDay: 4 }, callers, { recordQuotaExceeded: () => {} }, counters);
+  const { take } = createQuota('test', { perDay: 4 }, callers, { recordQuotaExceeded: () => {} }, counter);
   for (const _ of times(4, String)) await take('account', { name: 'router', isService: false });
   for (const _ of times(3, String))
     await expect(take('account', { name: 'orders', isService: true })).rejects.toThrow('used up');
-  const { calls } = await counters.day('device-trust:test:day:service:orders:account', 0);
+  const { calls } = await counter('device-trust:test:day:service:orders:account', 86_400, 0);
   expect(calls).toBe(1);
 });

@@ -7,7 +7,7 @@ import { createServiceHealth } from '../../src/upstream/health.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult } from '../../src/upstream/probe.ts';
 import { createQuota } from '../../src/upstream/quota.ts';
-import { countersOfProcess } from '../../src/upstream/quota-store.ts';
+import { counterOfProcess } from '../../src/upstream/quota-store.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
@@ -35,7 +35,7 @@ export function serviceOptions() {
 export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
   const callers = { hasRouter: true, services: new Map() };
-  const quota = createQuota('test', {}, callers, { recordQuotaExceeded: () => {} }, countersOfProcess());
+  const quota = createQuota('test', {}, callers, { recordQuotaExceeded: () => {} }, counterOfProcess());
   const client = new UpstreamClient({
     ...usual,
     quota,
