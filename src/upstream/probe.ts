@@ -69,10 +69,7 @@ export async function sendProbe(
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, internal = code } = error;
-    return {
-      evidence: evidenceOfError(error),
-      reason: internal,
-    };
+    return { evidence: evidenceOfError(error), reason: internal };
   } finally {
     deadline?.stop();
     await pool.close();
