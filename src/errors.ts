@@ -48,6 +48,10 @@ export const ERROR_CATALOGUE = {
     'operator',
     'The quota of calls to the service behind this field is used up. Try again later.',
   ),
+  RATE_LIMITED: transient(
+    'caller',
+    'This person, or this network, has made as many calls to the service behind this field as it may in a minute. Try again in a minute.',
+  ),
   CANCELLED: transient('caller', 'The client disconnected before the response was ready.'),
   UNAUTHENTICATED: permanent(
     'operator',

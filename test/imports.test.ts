@@ -24,7 +24,7 @@ const RULES = `
   fingerprint, captcha: slice, callers, graphql/context, graphql/type-defs, upstream, observability, config, runtime, errors, schema.generated
   slices: slice, fingerprint/slice, captcha/slice
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  settings: slice, slices, callers/limits, callers/settings, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
+  settings: slice, slices, callers/limits, callers/identity, callers/settings, server/settings, graphql/settings, graphql/scopes, upstream/settings, observability/settings, config, runtime
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config
   app: callers, settings, slice, slices, graphql/schema, explorer, observability, runtime, sandbox, server, upstream

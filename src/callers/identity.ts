@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Calling } from './limits.ts';
 import { ADDRESS_KEYS, ANYONE, areScopesEnforced, type CallerSettings, ROUTER } from './settings.ts';
-import type { Holder } from './shares.ts';
+import type { Requester } from './shares.ts';
 import {
   clientAddressOf,
   createMetadataReader,
@@ -19,13 +20,6 @@ const BEARER = /^bearer +([!-~]+)$/i;
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 const NO_HEADERS: RawHeaders = { rawHeaders: [] };
-
-/** `anonymous`: the header that names the requester is missing; `untracked`: no such header is configured. */
-export interface Requester {
-  readonly kind: 'person' | 'network' | 'anonymous' | 'untracked';
-  /** Distinguishes the requesters of one kind; empty for `anonymous` and `untracked`. */
-  readonly id: string;
-}
 
 /** The caller of a request: the router or a service, and the person behind it. */
 export type Caller = NonNullable<ReturnType<ReturnType<typeof identifierOf>>>;
@@ -49,7 +43,7 @@ export function identifierOf(settings: CallerSettings, trustsLoopback = false) {
   const enforcesScopes = areScopesEnforced(settings);
 
   /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
-  class Caller implements Holder {
+  class Caller implements Calling {
     readonly name: string;
     readonly isService: boolean;
     /** The person behind the request; undefined if no trusted header names one. */

@@ -1,11 +1,19 @@
+import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { entryOf, number } from '../config/json-values.ts';
-import { type Callers, type Holder, sharesOf } from './shares.ts';
+import { type Callers, type Holder, type Requester, sharesOf } from './shares.ts';
+
+/** Who makes a call. Undefined if it is for nobody in particular. */
+export interface Calling extends Holder {
+  readonly requester?: Requester | undefined;
+}
 
 /** A count that a call adds to, and the most calls that it may have in its window. A window begins with its first call. */
 interface Share {
-  /** Whose calls are counted, as a part of the key of the count; empty for all callers. */
-  readonly callerKey: string;
+  /** Whose calls are counted, for the log; empty for all callers. */
+  readonly of: string;
+  /** A part of the key of the count. */
+  readonly key: string;
   readonly calls: number;
 }
 
@@ -15,33 +23,66 @@ interface Limit {
   /** Its label in metrics, and a part of the keys of its counts. */
   readonly window: string;
   readonly seconds: number;
-  /** Does the window outlast a client's retries? Then a refused call is not retryable, and is taken back from every long window. */
-  readonly isLong: boolean;
-  /** The counts of a call: by the limit for all callers, and by the own limit of the calling service. */
-  readonly shares: (total: number | undefined, own: number | undefined, caller: Holder, callers: Callers) => Share[];
-  /** The code beyond the limit. */
+  /** The code beyond the limit, and whether the same call can succeed soon. */
   readonly code: string;
+  readonly isRetryable: boolean;
+  /** Is the count of a call taken back that this limit or a later one refuses? */
+  readonly isRefundable: boolean;
+  /** The counts of a call: by the limit for all callers, and by the own limit of the calling service. */
+  readonly shares: (limit: Given, account: string, caller: Calling, callers: Callers) => Share[];
 }
 
-/** The limits of the calls for one account, in the order in which they count a call: what a second refuses does not count for the day. */
+/** The values of a limit: for all callers, and the calling service's own. */
+type Given = Readonly<Record<'total' | 'own', number | undefined>>;
+
+const QUOTA = { code: 'QUOTA_EXCEEDED', shares: ofCallers } as const;
+
+/** The limits of calls, in the order in which they count a call: what a second refuses does not count for the day. */
 export const LIMITS = [
-  { name: 'perSecond', window: 'second', seconds: 1, isLong: false, shares: ofCallers, code: 'QUOTA_EXCEEDED' },
-  { name: 'perDay', window: 'day', seconds: 86_400, isLong: true, shares: ofCallers, code: 'QUOTA_EXCEEDED' },
+  {
+    name: 'perMinuteOfPerson',
+    window: 'minute',
+    seconds: 60,
+    code: 'RATE_LIMITED',
+    isRetryable: true,
+    isRefundable: true,
+    shares: ofRequester,
+  },
+  { name: 'perSecond', window: 'second', seconds: 1, ...QUOTA, isRetryable: true, isRefundable: false },
+  { name: 'perDay', window: 'day', seconds: 86_400, ...QUOTA, isRetryable: false, isRefundable: true },
 ] as const satisfies readonly Limit[];
 
-/** Counts the calls of all callers; before, those of a service, and of all services together, as far as they have less. */
+/** Counts the calls of one account by all callers; before, those of a service, and of all services, as far as they have less. */
 function ofCallers(
-  total = Number.POSITIVE_INFINITY,
-  own = Number.POSITIVE_INFINITY,
-  { name, isService }: Holder,
+  { total = Number.POSITIVE_INFINITY, own = Number.POSITIVE_INFINITY }: Given,
+  account: string,
+  { name, isService }: Calling,
   callers: Callers,
 ): Share[] {
   const { together, each } = sharesOf(total, callers);
   const ofServices = [
-    { callerKey: `:service:${name}`, calls: Math.floor(Math.min(each, own)) },
-    { callerKey: ':services', calls: Math.floor(together) },
+    { of: `service ${name}`, key: `:service:${name}:${account}`, calls: Math.floor(Math.min(each, own)) },
+    { of: 'services', key: `:services:${account}`, calls: Math.floor(together) },
   ].filter(({ calls }) => isService && calls < total);
-  return total === Number.POSITIVE_INFINITY ? ofServices : [...ofServices, { callerKey: '', calls: total }];
+  return total === Number.POSITIVE_INFINITY
+    ? ofServices
+    : [...ofServices, { of: '', key: `:${account}`, calls: total }];
+}
+
+/**
+ * Counts the calls of one person or network at all accounts: the client chooses the account. A service names its requesters itself, so
+ * its counts are its own, and none if it names nobody. Whom the router does not name share one count, which a bot would use otherwise.
+ */
+function ofRequester(
+  { total, own = total }: Given,
+  _account: string,
+  { name, isService, requester }: Calling,
+): Share[] {
+  const calls = Math.min(total ?? Number.POSITIVE_INFINITY, own ?? Number.POSITIVE_INFINITY);
+  if (!Number.isFinite(calls) || !requester || (isService && requester.kind === 'anonymous')) return [];
+  // The store needs to know nobody.
+  const id = createHash('sha256').update(`${requester.kind} ${requester.id}`).digest('base64url');
+  return [{ of: requester.kind, key: `:${isService ? `service:${name}` : 'router'}:${id}`, calls }];
 }
 
 const calls = number(1, 999_999_999).optional();
@@ -49,7 +90,7 @@ const calls = number(1, 999_999_999).optional();
 const shape = Object.fromEntries(LIMITS.map(({ name }) => [name, calls])) as Record<LimitName, typeof calls>;
 type LimitName = (typeof LIMITS)[number]['name'];
 
-/** How many calls may be sent for one account. */
+/** How many calls may be sent. */
 export const quotaLimits = entryOf(shape).refine((given) => Object.keys(given).length > 0, {
   error: `expected ${LIMITS.map(({ name }) => name).join(' or ')}`,
 });

@@ -45,6 +45,13 @@ export class SharedCount {
   }
 }
 
+/** `anonymous`: the header that names the requester is missing; `untracked`: no such header is configured. */
+export interface Requester {
+  readonly kind: 'person' | 'network' | 'anonymous' | 'untracked';
+  /** Distinguishes the requesters of one kind; empty for `anonymous` and `untracked`. */
+  readonly id: string;
+}
+
 export interface Holder {
   /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
   readonly name: string;

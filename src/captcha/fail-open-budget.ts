@@ -1,5 +1,4 @@
-import type { Requester } from '../callers/identity.ts';
-import { type Callers, type Holder, SharedCount, sharesOf } from '../callers/shares.ts';
+import { type Callers, type Holder, type Requester, SharedCount, sharesOf } from '../callers/shares.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

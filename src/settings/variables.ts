@@ -1,3 +1,4 @@
+import { namedKinds } from '../callers/identity.ts';
 import type { QuotaLimits } from '../callers/limits.ts';
 import { ADDRESS_KEYS, CALLER_VARIABLES } from '../callers/settings.ts';
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
@@ -52,7 +53,7 @@ export function slicesOn(config: Config, chosen: readonly Slice[]): readonly Sli
 }
 
 /** The quota of a slice; undefined without limits. */
-export function quotaOf({ quota }: Slice, config: Values<Table>): QuotaLimits | undefined {
+export function quotaOf({ quota }: Slice, config: Partial<Values<Table>>): QuotaLimits | undefined {
   // Safe: the variable of each quota has this type.
   return config[quota] as QuotaLimits | undefined;
 }
@@ -95,6 +96,14 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const quotas = chosen.map(({ quota }) => quota);
   const missing = `${quotas.map(nameOf).join(' or ')} as well`;
   refuse(isSet('quotaStoreUrl') && !quotas.some(isSet), 'quotaStoreUrl', missing, 'neither');
+
+  // Without a header that names them, nobody could be told from anybody.
+  const isCounted = (limits?: QuotaLimits) => limits?.perMinuteOfPerson !== undefined;
+  const namesNobody = namedKinds(rows.values.trustedHeaders ?? {}).length === 0;
+  const naming = 'a person or an address for perMinuteOfPerson';
+  const isNeeded =
+    chosen.some((slice) => isCounted(quotaOf(slice, rows.values))) || services.some(({ quota }) => isCounted(quota));
+  refuse(isNeeded && namesNobody, 'trustedHeaders', naming, 'neither');
 
   // A secret identifies its caller.
   for (const [index, { secret }] of services.entries())

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { QuotaLimits } from '../callers/limits.ts';
-import type { Callers, Holder } from '../callers/shares.ts';
+import type { Calling, QuotaLimits } from '../callers/limits.ts';
+import type { Callers } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
@@ -19,7 +19,7 @@ import type { Account, Budget, PendingRequest, UpstreamResponse } from './transp
 
 /** The operation that a call is for. */
 export interface CallingOperation extends Budget, Pick<Operation, 'requestId' | 'startCall'> {
-  readonly caller: Holder;
+  readonly caller: Calling;
   /** Aborted if the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -72,7 +72,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     this.#options = options;
     this.#accounts = new Map(accounts.map((account) => [account.id, account]));
     this.health = createServiceHealth(accounts.map(options.probeOf), options);
-    metrics.watchService(service, this.health.accounts, this.#bulkheads, () => quota.states(this.ids));
+    metrics.watchService(service, this.health.accounts, this.#bulkheads, quota);
   }
 
   /** The ids of all accounts, the default one first. */
@@ -91,7 +91,7 @@ export class UpstreamClient<Configured extends Account = Account> {
    * evidence of its response, or the error, updates the health of the account.
    *
    * @throws the error that `read` gives; an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own;
-   *   QUOTA_EXCEEDED; or the signal's reason
+   *   QUOTA_EXCEEDED; RATE_LIMITED; or the signal's reason
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
     const { account, body, operation, timeoutMs = this.#options.timeoutMs } = request;

@@ -1,4 +1,4 @@
-import { LIMITS } from '../callers/limits.ts';
+import type { LIMITS } from '../callers/limits.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Bulkhead } from './bulkhead.ts';
@@ -16,6 +16,12 @@ interface FinishedCall {
   readonly region?: string | undefined;
   readonly outcome: CallOutcome;
   readonly ms: number;
+}
+
+/** The windows of a quota's limits, and each limit with the rest of the account that has the least left. */
+interface WatchedQuota {
+  readonly windows: readonly Window[];
+  states(accounts: readonly string[]): readonly (readonly [Window, { limit: number; left: number }])[];
 }
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
@@ -50,16 +56,15 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
       probes.inc({ service, region: region ?? '', result }),
     recordQuotaExceeded: (service: string, window: Window) => refusals.inc({ service, window }),
     recordQuotaStore: (isAway: boolean) => storeAway.set(Number(isAway)),
-    /** `quotaStates` gives the account with the least left of each limit. */
     watchService: (
       service: string,
       accounts: ReadonlyMap<string, { status: HealthStatus; shownState: HealthState; region: string | undefined }>,
       bulkheads: ReadonlyMap<string, Bulkhead>,
-      quotaStates: () => readonly (readonly [Window, { limit: number; left: number }])[],
+      quota: WatchedQuota,
     ) => {
-      for (const { window } of LIMITS) refusals.inc({ service, window }, 0);
+      for (const window of quota.windows) refusals.inc({ service, window }, 0);
       onCollect(() => {
-        for (const [window, { limit, left }] of quotaStates()) {
+        for (const [window, { limit, left }] of quota.states([...accounts.keys()])) {
           quotaLimit.set({ service, window }, limit);
           quotaLeft.set({ service, window }, left);
         }

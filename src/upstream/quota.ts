@@ -1,5 +1,5 @@
-import { LIMITS, type QuotaLimits } from '../callers/limits.ts';
-import type { Callers, Holder } from '../callers/shares.ts';
+import { type Calling, LIMITS, type QuotaLimits } from '../callers/limits.ts';
+import type { Callers } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 import type { Count, Counter } from './quota-store.ts';
@@ -16,42 +16,44 @@ export function createQuota(
 ) {
   /** The calls of all callers in a window, also refused ones, by the last answer. `endsAt` is on the clock of `performance.now()`. */
   const counts = new Map<string, { readonly calls: number; readonly endsAt: number }>();
+  const all = [limits, ...callers.services.values()];
+  const inUse = LIMITS.filter(({ name }) => all.some((given) => given?.[name] !== undefined));
 
-  const limitsOf = (caller: Holder) =>
-    LIMITS.flatMap((limit) => {
-      const own = callers.services.get(caller.name)?.[limit.name];
-      return limit.shares(limits[limit.name], own, caller, callers).map((share) => ({ ...limit, ...share }));
-    });
-  const forAll = limitsOf({ name: '', isService: false });
-
-  const keyOf = (account: string, { window, callerKey }: (typeof forAll)[number]) =>
-    `device-trust:${service}:${window}${callerKey}:${account}`;
+  const sharesOf = ({ name, window, shares }: (typeof LIMITS)[number], account: string, caller: Calling) =>
+    shares({ total: limits[name], own: callers.services.get(caller.name)?.[name] }, account, caller, callers).map(
+      ({ key, of, calls }) => ({ key: `device-trust:${service}:${window}${key}`, of, calls }),
+    );
 
   return {
+    /** The windows of its limits. */
+    windows: inUse.map(({ window }) => window),
     /** Counts a call that is about to be sent. @throws the error of the first limit that it exceeds */
-    take: async (account: string, caller: Holder) => {
+    take: async (account: string, caller: Calling) => {
       const startedAt = performance.now();
-      const ofLong: Count[] = [];
-      for (const limit of limitsOf(caller)) {
-        const { window, seconds, calls, callerKey, code, isLong } = limit;
-        const key = keyOf(account, limit);
-        const count = await counter(key, seconds, performance.now() - startedAt);
-        if (callerKey === '') counts.set(key, { calls: count.calls, endsAt: performance.now() + count.msBeforeNext });
-        if (isLong) ofLong.push(count);
-        if (count.calls <= calls) continue;
-        // A refused call uses up neither a limit that is raised later, nor that of the calling service.
-        for (const counted of ofLong) void counted.takeBack();
-        metrics.recordQuotaExceeded(service, window);
-        const internal = `quota of ${calls} calls a ${window}${callerKey.replace(/:/g, ' ')} is used up for account ${account}`;
-        throw new DeviceTrustError(code, { internal, ...(isLong && { retryable: false }) });
-      }
+      const refundable: Count[] = [];
+      for (const limit of inUse)
+        for (const { key, of, calls } of sharesOf(limit, account, caller)) {
+          const { window, seconds, code, isRetryable, isRefundable } = limit;
+          const count = await counter(key, seconds, performance.now() - startedAt);
+          if (of === '') counts.set(key, { calls: count.calls, endsAt: performance.now() + count.msBeforeNext });
+          if (isRefundable) refundable.push(count);
+          if (count.calls <= calls) continue;
+          // A refused call uses up neither a limit that is raised later, nor that of the calling service.
+          for (const counted of refundable) void counted.takeBack();
+          metrics.recordQuotaExceeded(service, window);
+          const internal = `quota of ${calls} calls a ${window}${of && ` ${of}`} is used up for account ${account}`;
+          throw new DeviceTrustError(code, { internal, ...(!isRetryable && { retryable: false }) });
+        }
     },
     /** Each limit for all callers, with the rest of the account that has the least left. */
     states: (accounts: readonly string[]) =>
-      forAll.map((limit) => {
-        const known = accounts.map((account) => counts.get(keyOf(account, limit)));
-        const calls = known.map((count) => (count && performance.now() < count.endsAt ? count.calls : 0));
-        return [limit.window, { limit: limit.calls, left: Math.max(0, limit.calls - Math.max(0, ...calls)) }] as const;
+      inUse.flatMap((limit) => {
+        const shares = accounts.flatMap((account) => sharesOf(limit, account, { name: '', isService: false }));
+        const left = shares.map(({ key, calls }) => {
+          const count = counts.get(key);
+          return Math.max(0, calls - (count && performance.now() < count.endsAt ? count.calls : 0));
+        });
+        return shares.slice(0, 1).map(({ calls }) => [limit.window, { limit: calls, left: Math.min(...left) }] as const);
       }),
   };
 }

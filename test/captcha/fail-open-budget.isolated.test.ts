@@ -1,6 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { Requester } from '../../src/callers/identity.ts';
-import type { Callers, Holder } from '../../src/callers/shares.ts';
+import type { Callers, Holder, Requester } from '../../src/callers/shares.ts';
 import { createFailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
 
 /** How many proceed in an outage over minutes and hours, on a clock that this test moves. */

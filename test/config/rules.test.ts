@@ -70,6 +70,21 @@ const ROUTER_SECRETS = 'secret-of-the-router';
 const SERVICES = JSON.stringify([SERVICE]);
 
 describe('who may ask', () => {
+  const { ALLOW_DIRECT_ACCESS: _, ...known } = { ...LIVE, ROUTER_SECRETS };
+  const LIMIT = '{"perMinuteOfPerson":30}';
+  const UNNAMED = ['TRUSTED_HEADERS: expected a person or an address for perMinuteOfPerson, but got neither.'];
+
+  test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    ['nobody', {}, UNNAMED],
+    ['no requester', { TRUSTED_HEADERS: '{"scopes":"x-scopes","metadata":{"userAgent":{"header":"x-ua"}}}' }, UNNAMED],
+    ['a person', { TRUSTED_HEADERS: '{"subject":"x-user-id"}' }, []],
+    ['an address', { TRUSTED_HEADERS: '{"metadata":{"ipAddr":{"header":"x-client-ip"}}}' }, []],
+  ])('a limit of a person with headers that name %s', (_who, headers, problems) => {
+    expect(problemsOf({ ...known, ...headers, FINGERPRINT_QUOTA: LIMIT })).toEqual(problems);
+    const services = JSON.stringify([{ ...SERVICE, quota: JSON.parse(LIMIT) }]);
+    expect(problemsOf({ ...known, ...headers, SERVICES: services })).toEqual(problems);
+  });
+
   test.each<[string, Readonly<Record<string, string>>]>([
     ['neither', REST],
     ['neither', { ...REST, ALLOW_DIRECT_ACCESS: 'false' }],

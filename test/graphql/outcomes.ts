@@ -74,9 +74,12 @@ export async function startOutcomes() {
   });
   const old = sealedJudgements()[1];
   const bare = await startInLiveMode(proxy.url, { sealingKeys: old ? [old.key] : [] });
-  const limited = await startInLiveMode(glb, {
-    routerSecrets: [ROUTER['router-authorization']],
-    fingerprintQuota: { perDay: 1 },
+  const ofRouter = { routerSecrets: [ROUTER['router-authorization']] };
+  const limited = await startInLiveMode(glb, { fingerprintQuota: { perDay: 1 }, ...ofRouter });
+  const hurried = await startInLiveMode(glb, {
+    fingerprintQuota: { perMinuteOfPerson: 1 },
+    ...ofRouter,
+    trustedHeaders,
   });
   const broken = await startSubgraph();
   const overloaded = await startSubgraph({ eventLoop: { isOverloaded: () => true, watch: () => () => {} } });
@@ -143,6 +146,10 @@ export async function startOutcomes() {
     'error-judgement-unreadable': () => open('altered'),
     'error-not-configured': () => device('sandbox:web', {}, limited, ROUTER),
     'error-quota-exceeded': () => device('sandbox:web', {}, limited, ROUTER),
+    'error-rate-limited': async () => {
+      await device('sandbox:web', {}, hurried, ROUTER);
+      return device('sandbox:web', {}, hurried, ROUTER);
+    },
     'error-upstream-timeout': () => {
       const timedOut = async () => {
         const answer = await device('sandbox:delay:60000:web');
@@ -166,6 +173,6 @@ export async function startOutcomes() {
     'error-persisted-query-not-supported': () =>
       document('{ __typename }', { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }),
   };
-  const stop = () => Promise.all([app, bare, limited, broken, overloaded, proxy].map((one) => one.stop()));
+  const stop = () => Promise.all([app, bare, limited, hurried, broken, overloaded, proxy].map((one) => one.stop()));
   return { outcomes: Object.entries(outcomes), stop };
 }
