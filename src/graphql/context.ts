@@ -89,7 +89,7 @@ export class RequestContext implements CallingOperation {
     this.refused.fields += 1;
     if (this.refused.fields > MAX_REFUSED_FIELDS) return null;
     const error = makeError();
-    if (this.refused.fields === MAX_REFUSED_FIELDS) error.message += ' Further fields that are refused have no error.';
+    if (this.refused.fields === MAX_REFUSED_FIELDS) error.message += ' Further refused fields are null without an error.';
     throw error;
   }
 }
