@@ -73,7 +73,10 @@ export function exception(code: string, msg: string): string {
 
 type Json = { [key: string]: Json } | Json[] | string | number | boolean | null;
 
-/** The answer with the value at a path such as `data.signals.0.level` replaced, or left out if there is no other. */
+/**
+ * The answer with the value at a path such as `data.signals.0.level` replaced, or left out if there is no other. Throws if there is
+ * no such value, or if it is the same.
+ */
 export function altered(answer: object, path: string, value?: Json): string {
   const copy: Record<string, unknown> = { ...structuredClone(answer) };
   const keys = path.split('.');
@@ -83,7 +86,9 @@ export function altered(answer: object, path: string, value?: Json): string {
   if (!(last in parent)) throw new Error(`expected a path of the answer, but got ${path}`);
   if (value === undefined) delete parent[last];
   else parent[last] = value;
-  return JSON.stringify(copy);
+  const json = JSON.stringify(copy);
+  if (json === JSON.stringify(answer)) throw new Error(`expected another value than that of ${path}`);
+  return json;
 }
 
 /** The answer with a piece of JSON text, which no JavaScript value may be able to stand for, at a path. */
