@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { propertiesOf } from '../runtime/json.ts';
-import type { CaptchaFailureCategory } from '../schema.generated.ts';
+import type { CaptchaDetails, CaptchaFailureCategory } from '../schema.generated.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
 
@@ -46,18 +46,33 @@ export const EXCEPTIONS: ReadonlyMap<string, Readonly<{ msg: string; kind: Respo
 /** The families of the documented codes: the content of the request (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
 
+/**
+ * The fields of `captcha_args` (2.3) by their names in the graph: the service's name, the type in a pass, and the sandbox's value.
+ * A failure has those with `onFailure`. Only the lot number decides, so any other may be absent; an optional one without drift.
+ */
+export const DETAILS: Readonly<
+  Record<
+    Exclude<keyof CaptchaDetails, '__typename'>,
+    Readonly<{ name: string; type: z.ZodType<string | undefined>; example: string; onFailure?: true }>
+  >
+> = {
+  usedType: { name: 'used_type', type: z.string(), example: 'slide', onFailure: true },
+  // The address is reserved for documentation (RFC 5737).
+  userIp: { name: 'user_ip', type: z.string(), example: '203.0.113.40', onFailure: true },
+  // Each challenge has its own.
+  lotNumber: { name: 'lot_number', type: z.string(), example: '', onFailure: true },
+  scene: { name: 'scene', type: z.string(), example: 'login' },
+  referer: { name: 'referer', type: z.string(), example: 'https://shop.example/login' },
+};
+
+const FIELDS = Object.entries(DETAILS);
+
 /** The documented pass (2.3, 2.4). */
 export const passBody = z.object({
   status: z.literal('success'),
   result: z.literal('success'),
   reason: z.literal(''),
-  captcha_args: z.object({
-    used_type: z.string(),
-    user_ip: z.string(),
-    lot_number: z.string(),
-    scene: z.string(),
-    referer: z.string(),
-  }),
+  captcha_args: z.object(Object.fromEntries(FIELDS.map(([, { name, type }]) => [name, type]))),
 });
 
 /** The fields of an exception (7.2). */
@@ -67,9 +82,6 @@ export interface Exception {
   /** The service's message, for the log. */
   readonly msg?: unknown;
 }
-
-/** The details of a pass and of a rejection that are texts, by their names in the graph. */
-type Details = Readonly<Record<'usedType' | 'userIp' | 'lotNumber' | 'scene' | 'referer', string | null>>;
 
 /** The kinds of content of a response, apart from its HTTP status. `verdict.ts` says what each means. */
 export type ResponseKind =
@@ -94,9 +106,9 @@ export type ResponseKind =
 export interface CaptchaResponse extends Exception {
   readonly kind: ResponseKind;
   readonly reason: string;
-  readonly details: Details;
+  readonly details: Readonly<Record<string, string | null>>;
   /** The fields of a pass that are absent or differ from the document. */
-  readonly drifts: readonly PassDrift[];
+  readonly drifts: readonly string[];
 }
 
 /**
@@ -108,28 +120,17 @@ export interface CaptchaResponse extends Exception {
 export function readResponse(body: unknown, lotNumber?: string): CaptchaResponse {
   const { reason, captcha_args } = propertiesOf(body);
   const args = propertiesOf(captcha_args);
-  const details = {
-    usedType: textOf(args['used_type']),
-    userIp: textOf(args['user_ip']),
-    lotNumber: textOf(args['lot_number']),
-    scene: textOf(args['scene']),
-    referer: textOf(args['referer']),
-  };
+  const details: Record<string, string | null> = {};
+  for (const [detail, { name }] of FIELDS) details[detail] = textOf(args[name]);
   const exception = readException(body);
-  const kind = kindOf(body, args['lot_number'], exception, lotNumber);
-  // Status, result and lot number decide. All else is information, which a newer service may leave out or extend.
-  const isDrift = (field: PassDrift) => (field === 'reason' ? reason !== '' : typeof args[field] !== 'string');
-  const drifts = kind === 'pass' ? PASS_DRIFTS.filter(isDrift) : [];
+  const kind = kindOf(body, exception, lotNumber);
+  const drifts = kind === 'pass' ? driftsOf(body) : [];
   return { kind, reason: textOf(reason) ?? '', details, drifts, ...(exception ?? { code: null, type: null }) };
 }
 
-function kindOf(
-  body: unknown,
-  about: unknown,
-  exception: Exception | undefined,
-  lotNumber: string | undefined,
-): ResponseKind {
-  const { status, result, reason } = propertiesOf(body);
+function kindOf(body: unknown, exception: Exception | undefined, lotNumber: string | undefined): ResponseKind {
+  const { status, result, reason, captcha_args } = propertiesOf(body);
+  const { lot_number: about } = propertiesOf(captcha_args);
   if (isRejection(body)) {
     if (status !== 'success' || result !== 'fail') return 'undocumented rejection';
     return reason === 'illegal sign_token' ? 'illegal signature' : 'rejection';
@@ -148,9 +149,12 @@ function kindOfException(code: string): ResponseKind {
   return code.startsWith('-501') ? 'exception of the captcha id' : 'exception of the client';
 }
 
-/** The fields of a pass that decide nothing. A property test compares `readResponse` with `passBody`. */
-export const PASS_DRIFTS = ['reason', 'used_type', 'user_ip', 'scene', 'referer'] as const;
-export type PassDrift = (typeof PASS_DRIFTS)[number];
+/** The fields of a pass that decide nothing: all else than status, result and lot number. */
+export const PASS_DRIFTS = ['reason', ...FIELDS.map(([, { name }]) => name).filter((name) => name !== 'lot_number')];
+
+function driftsOf(pass: unknown): string[] {
+  return passBody.safeParse(pass).error?.issues.map(({ path }) => String(path.at(-1))) ?? [];
+}
 
 /** Is this a rejection: a reason of 7.1, status `fail…`, result not `success` (2.3), or status `success…` without result? */
 function isRejection(body: unknown): boolean {

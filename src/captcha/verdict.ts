@@ -124,15 +124,15 @@ function resultOf(
   lotNumber: string,
 ): Result {
   const { kind, reason, details, code, type } = response;
+  const { lotNumber: about } = details;
   if (verdict === 'CaptchaPassed') return { __typename: verdict, proceed: true, details: { ...details, lotNumber } };
   if (verdict !== 'CaptchaFailed') return { __typename: 'NoVerdict', cause: verdict, code, type, ...proceeding };
   if (kind === 'other lot number') {
-    const about = { lotNumber: details.lotNumber ?? 'something else than a text' };
-    return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', about);
+    const other = { lotNumber: about ?? 'something else than a text' };
+    return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', other);
   }
-  const { usedType, userIp } = details;
   const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
-  return failed(reason, category, { usedType, userIp, lotNumber: details.lotNumber ?? lotNumber });
+  return failed(reason, category, { ...details, lotNumber: about ?? lotNumber });
 }
 
 function failed(reason: string, category: CaptchaFailureCategory, details: CaptchaFailed['details']): CaptchaVerdict {

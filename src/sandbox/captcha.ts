@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { EXCEPTIONS, signToken } from '../captcha/contract.ts';
+import { DETAILS, EXCEPTIONS, signToken } from '../captcha/contract.ts';
 import type { Region } from '../upstream/settings.ts';
 import { findCaptcha, type SandboxCaptcha } from './accounts.ts';
 import { type JsonResponse, mediaType, readBody } from './http.ts';
@@ -101,18 +101,18 @@ function verify(claimed: Challenge, captchaId: string, challenges: Challenges): 
   if (issued.isVerified) return exception('-50003');
   if (Date.now() >= issued.expiresAtMs) return failed('pass_token expire', lotNumber);
   issued.isVerified = true;
-  // Only a pass has a scene and a referer (2.3).
-  const args = { ...SOLVED_BY, lot_number: lotNumber, scene: 'login', referer: 'https://shop.example/login' };
-  return { status: 200, body: { status: 'success', result: 'success', reason: '', captcha_args: args } };
+  return judged('success', '', lotNumber);
 }
 
-/** The kind of the challenge, and the address of the person, which is reserved for documentation (RFC 5737). */
-const SOLVED_BY = { used_type: 'slide', user_ip: '203.0.113.40' };
-
 /** The verification failed (2.4), for a reason of 7.1 or one that the lot number names. */
-function failed(reason: string, lotNumber: string): JsonResponse {
-  const args = { ...SOLVED_BY, lot_number: lotNumber };
-  return { status: 200, body: { status: 'success', result: 'fail', reason, captcha_args: args } };
+const failed = (reason: string, lotNumber: string) => judged('fail', reason, lotNumber);
+
+/** A pass or a failure (2.4), which has fewer details (2.3). */
+function judged(result: 'success' | 'fail', reason: string, lotNumber: string): JsonResponse {
+  const details = Object.values(DETAILS).filter(({ onFailure }) => result === 'success' || onFailure);
+  const examples = Object.fromEntries(details.map(({ name, example }) => [name, example]));
+  const captcha_args = { ...examples, lot_number: lotNumber };
+  return { status: 200, body: { status: 'success', result, reason, captcha_args } };
 }
 
 /** A documented exception (7.2). Its HTTP status is 200, as for every verification, unless the body was too long. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readResponse } from '../../src/captcha/contract.ts';
+import { PASS_DRIFTS, readResponse } from '../../src/captcha/contract.ts';
 import { indeterminate, interpret, type NoVerdict, noResponse } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { ARGS, EXCEPTION, PASS } from './support.ts';
@@ -94,10 +94,8 @@ test('no verdict is better than the response', () => {
     fc.constantFrom('success', 'Success', 'fail', 'FAILED', 'reject', false, 'error', '', 'lot-1', '-50000', '-50003'),
     fc.jsonValue({ maxDepth: 1 }),
   );
-  const args = fc.record(
-    { used_type: word, user_ip: word, lot_number: word, scene: word, referer: word },
-    { requiredKeys: [] },
-  );
+  const details = Object.fromEntries(Object.keys(ARGS).map((name) => [name, word]));
+  const args = fc.record(details, { requiredKeys: [] });
   const changes = (fields: Record<string, fc.Arbitrary<unknown>>) =>
     fc.oneof(fc.constant({}), fc.record(fields, { requiredKeys: [] }));
   const answer = fc.oneof(
@@ -107,10 +105,7 @@ test('no verdict is better than the response', () => {
     ),
     // The documented pass, perhaps with other values, and with the code of an exception.
     fc
-      .tuple(
-        changes({ used_type: word, lot_number: word, scene: word, referer: word }),
-        changes({ status: word, result: word, reason: word, code: word, captcha_args: args }),
-      )
+      .tuple(changes(details), changes({ status: word, result: word, reason: word, code: word, captcha_args: args }))
       .map(([otherArgs, other]) => ({ ...PASS, captcha_args: { ...ARGS, ...otherArgs }, ...other })),
     fc.jsonValue(),
   );
@@ -130,6 +125,8 @@ test('no verdict is better than the response', () => {
       (body, status, { hasRoom, ...failOpen }, isNoJson) => {
         const isUnreadable = isNoJson && status === 200;
         const answer = readResponse(isUnreadable ? undefined : body, 'lot-1');
+        // Each is a label of a metric.
+        expect(PASS_DRIFTS).toEqual(expect.arrayContaining([...answer.drifts]));
         const { result, evidence } = interpret(answer, status, 'lot-1');
         const verdict =
           result.__typename === 'NoVerdict'

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Json } from '../faults/documented.ts';
 import * as documented from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
@@ -11,6 +12,10 @@ export const INPUT = { lotNumber: 'lot-1', captchaOutput: 'output-1', passToken:
 /** The details of a documented pass for `INPUT` (2.3, 2.4), and the whole pass. */
 export const ARGS = { ...documented.PASS.captcha_args, lot_number: 'lot-1' };
 export const PASS = { ...documented.PASS, captcha_args: ARGS };
+
+/** The pass with another value of this detail, or without it. Throws if a pass has no such detail. */
+export const passWith = (detail: string, value?: Json): object =>
+  JSON.parse(documented.altered(PASS, `captcha_args.${detail}`, value));
 
 /** A documented failure (2.3), and an exception (7.2). */
 export const FAIL = { ...documented.FAIL, captcha_args: { ...documented.FAIL.captcha_args, lot_number: 'lot-1' } };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ResponseKind, readResponse } from '../../src/captcha/contract.ts';
 import { interpret, TABLE } from '../../src/captcha/verdict.ts';
-import { ARGS, EXCEPTION, FAIL, PASS } from './support.ts';
+import { EXCEPTION, FAIL, PASS, passWith } from './support.ts';
 
 /** The meaning of every kind of response with every class of HTTP status. Section numbers are the captcha document's. */
 
@@ -9,7 +9,7 @@ const exception = (code: string) => ({ ...EXCEPTION, code });
 /** A response of each kind. */
 const RESPONSES: Readonly<Record<ResponseKind, unknown>> = {
   pass: PASS,
-  'other lot number': { ...PASS, captcha_args: { ...ARGS, lot_number: 'lot-2' } },
+  'other lot number': passWith('lot_number', 'lot-2'),
   'flawed pass': { ...PASS, code: '-50000' },
   rejection: FAIL,
   'illegal signature': { ...FAIL, reason: 'illegal sign_token' },

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { gainOf } from '../observability/exposition.ts';
-import { ARGS, EXCEPTION, FAIL, INPUT, PASS, startWithAllPolicies } from './support.ts';
+import { EXCEPTION, FAIL, INPUT, PASS, passWith, startWithAllPolicies } from './support.ts';
 
 /** What is logged about a response of the captcha service. Section numbers are the captcha document's. */
 
@@ -17,11 +17,10 @@ const loggedBy = async (body: unknown, status?: number) => {
   return { verdict, logged: lines.filter((line) => line.includes(`"requestId":"${id}"`)).join('\n') };
 };
 
-const passWith = (args: object) => ({ ...PASS, captcha_args: { ...ARGS, ...args } });
 test.each<[string, unknown, string, number?]>([
-  ['which field of a pass is wrong', passWith({ lot_number: undefined }), 'captcha_args.lot_number: invalid_type'],
+  ['which field of a pass is wrong', passWith('lot_number'), 'captcha_args.lot_number: invalid_type'],
   ['a failure of which the document knows nothing', { ...PASS, result: 'personal' }, 'result: invalid_value'],
-  ['an answer for another lot number', passWith({ lot_number: 'personal' }), 'answered for another lot number'],
+  ['an answer for another lot number', passWith('lot_number', 'personal'), 'answered for another lot number'],
   ['an undocumented code', { ...EXCEPTION, code: '-50398', msg: 'personal' }, '"cause":"CLIENT","code":"-50398"'],
   // It may be a wrong address as well, and then the operator has to act.
   ['a bare 403', '<html>personal</html>', '"status":403,"cause":"CLIENT"', 403],
@@ -42,7 +41,7 @@ test.each([
 test('a field of passes that is not as documented is named in one warning, and counted each time', async () => {
   const { sum } = await gainOf(apps.faults, async () => {
     for (const scene of [7, { a: 'personal' }]) {
-      const { verdict } = await loggedBy(passWith({ scene }));
+      const { verdict } = await loggedBy(passWith('scene', scene));
       expect(verdict).toMatchObject({ __typename: 'CaptchaPassed', proceed: true });
     }
   });

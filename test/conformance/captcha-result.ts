@@ -16,7 +16,7 @@ import {
 } from './captcha-http.ts';
 import { type Audit, audit, type CaptchaAccount, type Challenge, REGION_PAIRS } from './target.ts';
 
-/** What the service answers (2.2 to 2.4, 7). The expect functions hold the exact key sets. */
+/** What the service answers (2.2 to 2.4, 7). The expect functions hold the fields. */
 
 const acrossRegions = ['captchas', 'solve'] as const;
 

@@ -1,3 +1,5 @@
+import { DETAILS } from '../../src/captcha/contract.ts';
+
 /** The good answers of both documents, from which the faults are made. No value has four digits in a row, so that no port occurs in one by chance. */
 
 export const SIGNAL = { signal: 'EMULATOR', level: 'HIGH', confidence: 0.95 };
@@ -45,12 +47,16 @@ export function errorEnvelope(code: number, message: string, data: unknown = {})
 
 export const LOT_NUMBER = 'lot-one';
 
+/** What the service says about a solved challenge: each field that we read, those of 2.3 with these values. */
+const examples = Object.values(DETAILS).map(({ name, example }): [string, string] => [name, example]);
+
 /** Captcha document, 2.2 and 2.3. */
 export const PASS = {
   status: 'success',
   result: 'success',
   reason: '',
   captcha_args: {
+    ...Object.fromEntries(examples),
     used_type: 'slide',
     user_ip: '203.0.113.9',
     lot_number: LOT_NUMBER,
@@ -71,7 +77,7 @@ export function exception(code: string, msg: string): string {
   return JSON.stringify({ status: 'error', code, msg, desc: { type: 'defined error' } });
 }
 
-type Json = { [key: string]: Json } | Json[] | string | number | boolean | null;
+export type Json = { [key: string]: Json } | Json[] | string | number | boolean | null;
 
 /**
  * The answer with the value at a path such as `data.signals.0.level` replaced, or left out if there is no other. Throws if there is

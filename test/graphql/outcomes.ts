@@ -49,8 +49,8 @@ const withoutDetails = (answer: string) => {
     ['device', { type: 'desktop' }],
     ['os', {}],
   ]);
-  const omitted = ['used_type', 'user_ip', 'scene', 'referer'];
-  const alter = (key: string, value: unknown) => (omitted.includes(key) ? undefined : (free.get(key) ?? value));
+  const alter = (key: string, value: unknown) =>
+    key === 'captcha_args' ? { lot_number: Object(value).lot_number } : (free.get(key) ?? value);
   return JSON.stringify(JSON.parse(answer, alter));
 };
 const BAD_TIME = JSON.stringify({ device_token: 'sandbox:web', event_time: 'noon' });

@@ -66,9 +66,9 @@ function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse)
     { code: 200, message: sent, data: { [sent]: sent, signals: { [sent]: 1 } } },
     { code: 200, message: sent, data: { ...ANDROID.data, signals: [sent, { [sent]: sent }] } },
   ];
-  const args = { ...PASS.captcha_args, lot_number: lotNumber, scene: sent, referer: sent };
+  const said = Object.fromEntries(Object.keys(PASS.captcha_args).map((name) => [name, sent]));
   const captcha = [
-    { ...PASS, captcha_args: args },
+    { ...PASS, captcha_args: { ...said, lot_number: lotNumber } },
     { ...FAIL, reason: sent, captcha_args: { lot_number: sent } },
     { ...FAIL, reason: 'illegal sign_token', captcha_args: { lot_number: sent } },
     JSON.parse(exception('-50000', sent)),

@@ -1,3 +1,5 @@
+import { FAIL } from '../faults/documented.ts';
+
 /** The probes with which the app finds out whether an upstream is well. A test's upstream has to answer them as well. */
 
 /** Lot numbers of challenges that the sandbox has issued through an upstream of a test. */
@@ -20,9 +22,5 @@ export function probeAnswer(body: string): { readonly status: number; readonly b
     return { status: 400, body: JSON.stringify({ code: 400, message: 'Invalid request', data: { errors } }) };
   }
   const { lot_number } = Object.fromEntries(new URLSearchParams(body));
-  const captcha_args = { used_type: 'slide', user_ip: '203.0.113.9', lot_number };
-  return {
-    status: 200,
-    body: JSON.stringify({ status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args }),
-  };
+  return { status: 200, body: JSON.stringify({ ...FAIL, captcha_args: { ...FAIL.captcha_args, lot_number } }) };
 }
