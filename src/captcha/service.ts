@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { logOnce } from '../observability/logger.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
@@ -15,7 +14,7 @@ import { createFailOpenBudget } from './fail-open-budget.ts';
 import { createCaptchaMetrics } from './metrics.ts';
 import { type Captcha, checkInput, prepareCaptcha } from './request.ts';
 import type { CAPTCHA_VARIABLES } from './settings.ts';
-import { indeterminate, interpret, type NoVerdict, noResponse, type Result } from './verdict.ts';
+import { indeterminate, interpret, noResponse, type Result } from './verdict.ts';
 
 /** The audience of the attestation, if the input names one. Without `captchaIds` it accepts every captcha id. */
 type Audience = { readonly captchaIds?: readonly string[] | undefined } | undefined;
@@ -116,7 +115,7 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
       // The log has one line for a confirmed outage, not one for each request.
       if (error.why !== 'outage')
         log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
-      return withoutResponse(error);
+      return noResponse(error);
     }
   }
 
@@ -125,13 +124,6 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
 
 const hasIllegalSignature = (verdict: Result) =>
   verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN';
-
-/** The result of a call without a response. The pause after a 429 has the cause CLIENT, because a bot can provoke 429s. */
-function withoutResponse({ code, why }: DeviceTrustError): NoVerdict {
-  if (why === 'pause') return noResponse('CLIENT');
-  if (code === 'UPSTREAM_REJECTED') return noResponse('CONFIGURATION');
-  return noResponse('TRANSPORT', why === 'unreadable' ? 'body' : why === 'bodiless' ? 'head' : undefined);
-}
 
 /** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
 function logProblems(

@@ -1,3 +1,4 @@
+import type { DeviceTrustError } from '../errors.ts';
 import type {
   CaptchaFailed,
   CaptchaFailureCategory,
@@ -44,9 +45,9 @@ export type Result = CaptchaVerdict | NoVerdict;
 interface Row {
   readonly verdict: 'CaptchaPassed' | 'CaptchaFailed' | CaptchaIndeterminateCause;
   /** Undefined if the HTTP status decides. */
-  readonly evidence?: Evidence;
+  readonly evidence: Evidence | undefined;
   /** Undefined for a response that is not as documented. */
-  readonly outcome?: DocumentedOutcome;
+  readonly outcome: DocumentedOutcome | undefined;
   readonly proceeding: Proceeding;
 }
 
@@ -57,7 +58,7 @@ const row = (
   evidence?: Evidence,
   outcome?: DocumentedOutcome,
   proceeding = BY_POLICY,
-): Row => ({ verdict, ...(evidence && { evidence }), ...(outcome && { outcome }), proceeding });
+): Row => ({ verdict, evidence, outcome, proceeding });
 
 /** The cells of a row. What is not given is as with a 200. */
 const cells = (with200: Row, with4xx = with200, with5xx = with200, other = with200) => ({
@@ -106,9 +107,9 @@ export const TABLE: Readonly<Record<ResponseKind, Readonly<Record<StatusClass, R
 
 /** The verdict of a response, the evidence with its reason for the log, and the outcome of the call for the metrics. */
 export function interpret(response: CaptchaResponse, status: number, lotNumber = '') {
-  const { verdict, evidence = evidenceOfStatus(status), outcome, proceeding } = TABLE[response.kind][classOf(status)];
-  const result = resultOf(response, verdict, proceeding, lotNumber);
-  return { result, evidence, reason: reasonOf(response, status), outcome };
+  const meaning = TABLE[response.kind][classOf(status)];
+  const { evidence = evidenceOfStatus(status), outcome } = meaning;
+  return { result: resultOf(response, meaning, lotNumber), evidence, reason: reasonOf(response, status), outcome };
 }
 
 function classOf(status: number): StatusClass {
@@ -117,12 +118,7 @@ function classOf(status: number): StatusClass {
   return status >= 500 ? '5xx' : 'other';
 }
 
-function resultOf(
-  response: CaptchaResponse,
-  verdict: Row['verdict'],
-  proceeding: Proceeding,
-  lotNumber: string,
-): Result {
+function resultOf(response: CaptchaResponse, { verdict, proceeding }: Row, lotNumber: string): Result {
   const { kind, reason, details, code, type } = response;
   const { lotNumber: about } = details;
   if (verdict === 'CaptchaPassed') return { __typename: verdict, proceed: true, details: { ...details, lotNumber } };
@@ -147,11 +143,14 @@ function reasonOf({ kind, code }: CaptchaResponse, status: number): string {
   return kind === 'nothing documented' && status !== 200 ? `HTTP status ${status}` : kind;
 }
 
-/** A verification that got no response, so that nothing but `cause` is known. */
-export function noResponse(cause: 'CLIENT' | 'CONFIGURATION' | 'TRANSPORT', arrived?: 'body' | 'head'): NoVerdict {
-  const { inOutage, byPolicy } = arrived === 'body' ? NEVER : cause === 'TRANSPORT' ? IN_OUTAGE : BY_POLICY;
+/** The result of a call without a response. The pause after a 429 has the cause CLIENT, because a bot can provoke 429s. */
+export function noResponse({ code, why }: Pick<DeviceTrustError, 'code' | 'why'>): NoVerdict {
+  const nothing = { __typename: 'NoVerdict', code: null, type: null } as const;
+  if (why === 'pause') return { ...nothing, cause: 'CLIENT', ...BY_POLICY };
+  if (code === 'UPSTREAM_REJECTED') return { ...nothing, cause: 'CONFIGURATION', ...BY_POLICY };
+  const { inOutage, byPolicy } = why === 'unreadable' ? NEVER : IN_OUTAGE;
   // The head of a 200 announces an answer. Only a confirmed outage shows that there is none.
-  return { __typename: 'NoVerdict', cause, code: null, type: null, inOutage, byPolicy: byPolicy && arrived !== 'head' };
+  return { ...nothing, cause: 'TRANSPORT', inOutage, byPolicy: byPolicy && why !== 'bodiless' };
 }
 
 interface FailOpen {

@@ -24,7 +24,7 @@ function withException(code: string): NoVerdict {
 }
 const without = (cause: CaptchaIndeterminateCause) => {
   const code = CODES[cause];
-  return code === null ? noResponse('TRANSPORT') : withException(code);
+  return code === null ? noResponse({ code: 'UPSTREAM_TIMEOUT', why: undefined }) : withException(code);
 };
 
 const NOT_DOWN = { hasWorked: true, isDown: false, takeAllowance: () => true };
@@ -63,7 +63,7 @@ test.each(['-50101', '-50102', '-50103', '-50104', '-50105'])(
 test.each([
   ['an illegal risk type, which a bot can choose', withException('-50001')],
   ['an undocumented code of the family of the captcha id', withException('-50106')],
-  ['a certificate that nobody vouches for', noResponse('CONFIGURATION')],
+  ['a certificate that nobody vouches for', noResponse({ code: 'UPSTREAM_REJECTED', why: undefined })],
 ])('a mistake of the configuration does not proceed in an outage: %s', (_what, given) => {
   expect(indeterminate(given, { policy: 'faults', ...DOWN })).toMatchObject({ proceed: false, isAllowed: false });
 });
@@ -71,8 +71,8 @@ test.each([
 test.each(POLICIES)(
   'an answer of which a part of the body has arrived never proceeds, and its head alone only in an outage: %s',
   (policy) => {
-    const body = noResponse('TRANSPORT', 'body');
-    const head = noResponse('TRANSPORT', 'head');
+    const body = noResponse({ code: 'UPSTREAM_UNAVAILABLE', why: 'unreadable' });
+    const head = noResponse({ code: 'UPSTREAM_TIMEOUT', why: 'bodiless' });
     for (const known of [DOWN, NOT_DOWN])
       expect(indeterminate(body, { policy, ...known })).toMatchObject({
         cause: 'TRANSPORT',
