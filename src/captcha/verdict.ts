@@ -147,10 +147,10 @@ function reasonOf({ kind, code }: CaptchaResponse, status: number): string {
 export function noResponse({ code, why }: Pick<DeviceTrustError, 'code' | 'why'>): NoVerdict {
   const nothing = { __typename: 'NoVerdict', code: null, type: null } as const;
   if (why === 'pause') return { ...nothing, cause: 'CLIENT', ...BY_POLICY };
+  if (why === 'unreadable') return { ...nothing, cause: 'TRANSPORT', ...NEVER };
   if (code === 'UPSTREAM_REJECTED') return { ...nothing, cause: 'CONFIGURATION', ...BY_POLICY };
-  const { inOutage, byPolicy } = why === 'unreadable' ? NEVER : IN_OUTAGE;
   // The head of a 200 announces an answer. Only a confirmed outage shows that there is none.
-  return { ...nothing, cause: 'TRANSPORT', inOutage, byPolicy: byPolicy && why !== 'bodiless' };
+  return { ...nothing, cause: 'TRANSPORT', ...IN_OUTAGE, byPolicy: why !== 'bodiless' };
 }
 
 interface FailOpen {

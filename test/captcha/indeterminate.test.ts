@@ -73,12 +73,16 @@ test.each(POLICIES)(
   (policy) => {
     const body = noResponse({ code: 'UPSTREAM_UNAVAILABLE', why: 'unreadable' });
     const head = noResponse({ code: 'UPSTREAM_TIMEOUT', why: 'bodiless' });
-    for (const known of [DOWN, NOT_DOWN])
+    // TLS can fail in the middle of a body.
+    const altered = noResponse({ code: 'UPSTREAM_REJECTED', why: 'unreadable' });
+    for (const known of [DOWN, NOT_DOWN]) {
+      expect(indeterminate(altered, { policy, ...known }).proceed).toBe(false);
       expect(indeterminate(body, { policy, ...known })).toMatchObject({
         cause: 'TRANSPORT',
         proceed: false,
         message: expect.stringContaining('again in a minute'),
       });
+    }
     expect(indeterminate(head, { policy, ...NOT_DOWN }).proceed).toBe(false);
     expect(indeterminate(head, { policy, ...DOWN }).proceed).toBe(policy !== 'never');
   },
