@@ -1,5 +1,5 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
-import { GraphQLSchema, printSchema, specifiedDirectives } from 'graphql';
+import { GraphQLSchema, GraphQLString, isInputObjectType, printSchema, specifiedDirectives } from 'graphql';
 import { schemaOf } from './src/graphql/schema.ts';
 import type { Slice } from './src/slice.ts';
 import { SLICES } from './src/slices.ts';
@@ -50,10 +50,22 @@ function resolverTypes(name: string): CodegenConfig['generates'] {
   };
 }
 
+/** The metadata that the fingerprint document names: every text of the input type. */
+function metadataKeys(): string {
+  const type = schemaOf(SLICES).getType('DeviceMetadataInput');
+  const fields = isInputObjectType(type) ? Object.values(type.getFields()) : [];
+  const names = fields.flatMap((field) => (field.type === GraphQLString ? `  '${field.name}',` : []));
+  return ['export const DEVICE_METADATA_KEYS = [', ...names, '] as const;', ''].join('\n');
+}
+
 /** Types of our schema, and the schema for clients. `test/supergraph/codegen.ts` has the types of the two example pages. */
 const config: CodegenConfig = {
   generates: {
-    'src/schema.generated.ts': { schema: 'schema/*.graphql', plugins: ['typescript'], config: COMMON },
+    'src/schema.generated.ts': {
+      schema: 'schema/*.graphql',
+      plugins: ['typescript', { add: { placement: 'append', content: metadataKeys() } }],
+      config: COMMON,
+    },
     ...Object.assign({}, ...SLICES.map(({ name }) => resolverTypes(name))),
     ...clientSchema('both', SLICES),
     ...Object.assign({}, ...SLICES.map((slice) => clientSchema(slice.name, [slice]))),

@@ -708,3 +708,22 @@ export type WebDevice = {
   /** Maker. Null if the browser does not report it. */
   vendor?: Maybe<Scalars['String']['output']>;
 };
+
+export const DEVICE_METADATA_KEYS = [
+  'accountId',
+  'phoneNum',
+  'phoneSha256',
+  'phoneCountryCode',
+  'phonePrefix',
+  'email',
+  'emailSha256',
+  'emailDomain',
+  'ipAddrV4',
+  'ipAddrV6',
+  'userAgent',
+  'ja3',
+  'ja4',
+  'macPrefix',
+  'wifiBssidPrefix',
+  'tlsCipher',
+] as const;

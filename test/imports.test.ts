@@ -15,7 +15,7 @@ const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const RULES = `
   errors, schema.generated, runtime, explorer:
   config: runtime
-  callers: config
+  callers: config, schema.generated
   observability: config, runtime, errors
   upstream: callers, observability, config, runtime, errors
   graphql: callers, upstream, observability, config, runtime, errors

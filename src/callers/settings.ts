@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { entryOf, listOf, number, parsed, secretList, truth } from '../config/json-values.ts';
 import { flag, matching, oneOf, ownSecret, type Table, type Values } from '../config/values.ts';
+import { DEVICE_METADATA_KEYS } from '../schema.generated.ts';
 import { quotaLimits } from './limits.ts';
 import type { Callers } from './shares.ts';
 
@@ -58,28 +59,12 @@ const header = matching(
 ).transform((text) => text.toLowerCase());
 const from = oneOf(['header', 'header-or-argument']).optional();
 const metadatum = entryOf({ header, from }).optional();
-/** The client's description: all fields of `DeviceMetadataInput` but the one for any further key. */
-const texts = {
-  accountId: metadatum,
-  phoneNum: metadatum,
-  phoneSha256: metadatum,
-  phoneCountryCode: metadatum,
-  phonePrefix: metadatum,
-  email: metadatum,
-  emailSha256: metadatum,
-  emailDomain: metadatum,
-  ipAddrV4: metadatum,
-  ipAddrV6: metadatum,
-  userAgent: metadatum,
-  ja3: metadatum,
-  ja4: metadatum,
-  macPrefix: metadatum,
-  wifiBssidPrefix: metadatum,
-  tlsCipher: metadatum,
-};
-export type TrustedKey = keyof typeof texts;
-// Safe: Object.keys forgets the names of the keys.
-export const TRUSTED_KEYS = Object.keys(texts) as TrustedKey[];
+export type TrustedKey = (typeof DEVICE_METADATA_KEYS)[number];
+// Safe: Object.fromEntries forgets the names of the keys.
+const texts = Object.fromEntries(DEVICE_METADATA_KEYS.map((key) => [key, metadatum])) as Record<
+  TrustedKey,
+  typeof metadatum
+>;
 /** The keys of an address, of either kind or of one. */
 export const ADDRESS_KEYS: readonly string[] = ['ipAddr', 'ipAddrV4', 'ipAddrV6'];
 const metadata = entryOf({

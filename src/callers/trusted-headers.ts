@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import { type CallerSettings, TRUSTED_KEYS, type TrustedKey } from './settings.ts';
+import { DEVICE_METADATA_KEYS } from '../schema.generated.ts';
+import type { CallerSettings, TrustedKey } from './settings.ts';
 
 /** The client as trusted headers describe it: an entry for each configured header. */
 export type TrustedMetadata = readonly {
@@ -70,7 +71,7 @@ type Found = TrustedMetadata[number]['found'];
 
 /** Reads the headers that describe the client of a request. */
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
-  const sources = TRUSTED_KEYS.flatMap((key) => {
+  const sources = DEVICE_METADATA_KEYS.flatMap((key) => {
     const source = texts[key];
     if (!source) return [];
     const read = (request: RawHeaders): Found => {

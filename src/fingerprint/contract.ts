@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { TRUSTED_KEYS } from '../callers/settings.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
+import { DEVICE_METADATA_KEYS } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
 
@@ -8,7 +8,7 @@ import { isObject, propertiesOf } from '../runtime/json.ts';
 export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 
 /** Our name and the document's of each metadata key (2.2). The document writes the same names in snake case. */
-export const METADATA_KEYS = TRUSTED_KEYS.map(
+export const METADATA_KEYS = DEVICE_METADATA_KEYS.map(
   (key) => [key, key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
 );
 

@@ -1,6 +1,12 @@
-import { ADDRESS_KEYS, TRUSTED_KEYS, type TrustedKey } from '../callers/settings.ts';
+import { ADDRESS_KEYS, type TrustedKey } from '../callers/settings.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
-import type { DeviceClientType, DeviceRiskDecision, Signal, SignalLevel } from '../schema.generated.ts';
+import {
+  DEVICE_METADATA_KEYS,
+  type DeviceClientType,
+  type DeviceRiskDecision,
+  type Signal,
+  type SignalLevel,
+} from '../schema.generated.ts';
 import { CLIENT_TYPES } from './contract.ts';
 import type { RiskPolicy } from './policy.ts';
 
@@ -33,7 +39,7 @@ export function createFingerprintMetrics(
 
   const recordDroppedMetadata = counterOf<TrustedKey>('metadata_dropped_total', dropped, 'key');
   // Prometheus sees the first increase of a series only if the series began at 0.
-  for (const key of TRUSTED_KEYS)
+  for (const key of DEVICE_METADATA_KEYS)
     if (headers[key] || (ADDRESS_KEYS.includes(key) && headers.ipAddr)) recordDroppedMetadata(key, 0);
   /** Signals since the last scrape. The next scrape adds them to the counter, which builds a key from labels at each increment. */
   const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
