@@ -5,7 +5,7 @@ import { SLICES } from '../../src/slices.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { entitiesQuery } from '../support/graphql.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
 import { type GraphqlAnswer, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -47,25 +47,21 @@ const TAGGED = types
   )
   .filter(([, { astNode, type }]) => isTagged(astNode) || typeTags.get(getNamedType(type).name));
 
-test('the tag `risk` is on these fields and types', () => {
-  const names = TAGGED.map(([type, { name }]) => `${type}.${name}`);
-  expect(names).toEqual(expect.arrayContaining(EXPECTED));
-  expect([...typeTags].filter(([, is]) => is).map(([name]) => name)).toEqual(
-    expect.arrayContaining(['FingerprintDevice', 'IpInfo', 'Signal', 'SignalDefinition']),
-  );
-});
-const EXPECTED = [
-  'Query.signalCatalogue',
-  ...['device', 'ipInfo', 'signals'].map((name) => `DeviceFingerprint.${name}`),
-];
+const selectionOf = ({ name, type }: GraphQLField<unknown, unknown>) =>
+  `${name}${isObjectType(getNamedType(type)) ? ' { __typename }' : ''}`;
+/** Those of a judged device; `public-contract.json` lists the fields without the tag. */
+const RISKY = TAGGED.flatMap(([type, field]) => (type === 'DeviceFingerprint' ? [field] : []));
+const JUDGED = `__typename clientType version ${RISKY.map(selectionOf).join(' ')}`;
+const judge = (fields: string) => `{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { ${fields} } } }`;
 
 // Apollo Server answers a document at first, and compiled code once it was sent several times.
 const TIMES = [1, 2, 3, 4, 5];
 
 test.each(TAGGED.map(([type, field]) => [`${type}.${field.name}`, type, field] as const))(
   'a field with the tag `risk` is null with FORBIDDEN without the scope: %s',
-  async (_name, type, { name, type: returned }) => {
-    const selection = `${name}${isObjectType(getNamedType(returned)) ? ' { __typename }' : ''}`;
+  async (_name, type, field) => {
+    const { name } = field;
+    const selection = selectionOf(field);
     const [document, root, expected] =
       type === 'Query'
         ? [`{ __typename ${selection} }`, '', { __typename: 'Query', [name]: null }]
@@ -91,25 +87,20 @@ test.each<[string, Headers, boolean]>([
   ['a service without it', bearer(SHOP), false],
   ['a service that claims the scope in the header', { ...bearer(SHOP), 'x-user-scopes': 'risk:read' }, false],
 ])('the scope risk:read, asked by %s', async (_who, headers, may) => {
-  const { data, errors } = await ask(FINGERPRINT_QUERY, headers, { token: 't' });
-  const { signals, device, ipInfo, ...rest } = data.deviceFingerprint;
-  expect([signals, device, ipInfo].map((value) => value !== null)).toEqual([may, may, may]);
-  expect(rest).toMatchObject({
-    __typename: 'DeviceFingerprint',
-    clientType: 'ANDROID',
-    deviceBasic: {},
-    version: '1.0',
-  });
-  expect(errors?.length ?? 0).toBe(may ? 0 : 3);
+  const { data, errors = [] } = await ask(judge(JUDGED), headers);
+  const { __typename, clientType, version, ...risky } = data.deviceFingerprint;
+  expect(Object.values(risky).map((value) => value !== null)).toEqual(RISKY.map(() => may));
+  expect([__typename, clientType, version]).toEqual(['DeviceFingerprint', 'ANDROID', '1.0']);
+  expect(errors).toHaveLength(may ? 0 : RISKY.length);
 });
 
 const representations = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ __typename: 'DeviceFingerprint', token: `t${at % 50}` }));
 
 test('references without the scope are whole apart from the fields with the tag', async () => {
-  const answer = await ask(ENTITIES_QUERY, WITHOUT, { representations: representations(2) });
+  const answer = await ask(entitiesQuery(JUDGED), WITHOUT, { representations: representations(2) });
   expect(codesOf(answer)).toEqual(
-    [0, 1].flatMap((at) => ['device', 'ipInfo', 'signals'].map((name) => [`_entities.${at}.${name}`, FORBIDDEN])),
+    [0, 1].flatMap((at) => RISKY.map(({ name }) => [`_entities.${at}.${name}`, FORBIDDEN])),
   );
   expect(answer.data._entities).toMatchObject([{ clientType: 'ANDROID' }, { clientType: 'ANDROID' }]);
 });
@@ -134,7 +125,6 @@ test.each(['executed by Apollo Server', 'compiled'])(
   },
 );
 
-const judge = (fields: string) => `{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { ${fields} } } }`;
 const OPEN = `query ($references: [_Any!]!) {
   _entities(representations: $references) {
     ... on DeviceJudgement { sealed eventId subject decision { action } signals { code } device { id } }
