@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { Kind, parse } from 'graphql';
+import { isEnumType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { EXCEPTIONS, FAILURE_CATEGORIES, type ResponseKind, signToken } from '../../src/captcha/contract.ts';
 import { TABLE } from '../../src/captcha/verdict.ts';
 import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
+import { schemaOf } from '../../src/graphql/schema.ts';
 import { isRfc3339 } from '../../src/runtime/rfc3339.ts';
+import { SLICES } from '../../src/slices.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
 import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
@@ -17,38 +18,28 @@ import { INVALID_TIMES, VALID_TIMES } from './fingerprint-request.ts';
 /** Compares the source with a copy of the documents' tables that was made by hand. */
 
 describe('the fingerprint document', () => {
-  test('the catalogue has the 51 signals of the document, each with its level and confidence, in its order', () => {
-    expect(signals).toHaveLength(51);
+  test('the catalogue has the signals of the document, each with its level and confidence, in its order', () => {
     const catalogue = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
     expect(catalogue).toEqual(signals);
   });
 
   test('the catalogue describes WHITELIST_* as blacklists and BLACKLIST_* as whitelists', () => {
-    const effects = Map.groupBy(SIGNAL_CATALOGUE, ({ effect }) => effect);
-    const codesOf = (effect: 'ALLOW' | 'DENY' | 'RISK') => effects.get(effect)?.map(({ code }) => code);
-    expect(codesOf('DENY')).toEqual(['WHITELIST_ACCOUNT_ID', 'WHITELIST_IP', 'WHITELIST_DEVICE_FINGERPRINT']);
-    expect(codesOf('ALLOW')).toEqual(['BLACKLIST_ACCOUNT_ID', 'BLACKLIST_IP', 'BLACKLIST_DEVICE_FINGERPRINT']);
-    expect(codesOf('RISK')).toHaveLength(45);
+    const listed = SIGNAL_CATALOGUE.filter(({ effect }) => effect !== 'RISK');
+    expect(listed.map(({ code, effect }) => [code, effect])).toEqual([
+      ...['WHITELIST_ACCOUNT_ID', 'WHITELIST_IP', 'WHITELIST_DEVICE_FINGERPRINT'].map((code) => [code, 'DENY']),
+      ...['BLACKLIST_ACCOUNT_ID', 'BLACKLIST_IP', 'BLACKLIST_DEVICE_FINGERPRINT'].map((code) => [code, 'ALLOW']),
+    ]);
   });
 
   test('a signal means in an answer what it means in the schema', () => {
-    const { definitions } = parse(readFileSync('schema/fingerprint.graphql', 'utf8'));
-    const codes = definitions.find(
-      (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === 'SignalCode',
-    );
-    const described = codes?.kind === Kind.ENUM_TYPE_DEFINITION ? (codes.values ?? []) : [];
-    expect(described).toHaveLength(51);
-    const meanings = SIGNAL_CATALOGUE.map(({ code, meaning }) => [code, meaning]);
-    expect(Object.fromEntries(described.map(({ name, description }) => [name.value, description?.value]))).toEqual(
-      Object.fromEntries(meanings),
+    const codes = schemaOf(SLICES).getType('SignalCode');
+    expect(isEnumType(codes) && codes.getValues().map(({ name, description }) => [name, description])).toEqual(
+      SIGNAL_CATALOGUE.map(({ code, meaning }) => [code, meaning]),
     );
   });
 
-  test('the metadata has the 16 keys of the document', () => {
-    expect(metadataKeys).toHaveLength(16);
-    expect(Object.fromEntries(METADATA_KEYS)).toEqual(
-      Object.fromEntries(metadataKeys.map(({ wire, graphql }) => [graphql, wire])),
-    );
+  test('the metadata has the keys of the document', () => {
+    expect(METADATA_KEYS).toEqual(metadataKeys.map(({ wire, graphql }) => [graphql, wire]));
   });
 
   test.each(VALID_TIMES)('the event_time %j is taken', (text) => expect(isRfc3339(text)).toBe(true));

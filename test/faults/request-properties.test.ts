@@ -146,5 +146,7 @@ test('every request is answered with data or an error of the catalogue, and no v
   );
   // Some of them were refused, and some were executed.
   for (const count of [seen.data, seen.refused, upstream.requests]) expect(count).toBeGreaterThan(COUNT / 50);
-  expect((await ask(app.graphqlUrl, '{ signalCatalogue { code } }')).data.signalCatalogue).toHaveLength(51);
+  expect((await ask(app.graphqlUrl, '{ signalCatalogue { code } }')).data.signalCatalogue).toContainEqual({
+    code: 'EMULATOR',
+  });
 });

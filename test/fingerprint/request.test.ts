@@ -34,7 +34,6 @@ describe('the request', () => {
     const ours = Object.fromEntries(metadataKeys.map(({ graphql }) => [graphql, `value of ${graphql}`]));
     const wire = Object.fromEntries(metadataKeys.map(({ wire, graphql }) => [wire, `value of ${graphql}`]));
     await query({ token: 't', metadata: ours });
-    expect(Object.keys(wire)).toHaveLength(16);
     expect(sentBody()).toEqual({ device_token: 't', metadata: wire });
   });
 

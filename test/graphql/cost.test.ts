@@ -1,12 +1,12 @@
-import { parse } from 'graphql';
+import { parse, print, visit } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
-import { schemaOf } from '../../src/graphql/schema.ts';
+import { documentOf, schemaOf } from '../../src/graphql/schema.ts';
 import type { CostLimits } from '../../src/graphql/settings.ts';
 import { sizeOf } from '../../src/runtime/json.ts';
 import { SLICES } from '../../src/slices.ts';
 import { ANDROID } from '../faults/documented.ts';
+import signals from '../fixtures/signals.json' with { type: 'json' };
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
@@ -16,8 +16,9 @@ import { PARTS, startSubgraph } from './capabilities.ts';
 
 /** The cost of a request is known before it runs. */
 
-const SIGNALS = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
-const phone = (count: number) => ({ ...ANDROID, data: { ...ANDROID.data, signals: SIGNALS.slice(0, count) } });
+const phone = (count: number) => ({ ...ANDROID, data: { ...ANDROID.data, signals: signals.slice(0, count) } });
+/** The token of a device with every signal. */
+const ALL = `${signals.length}-canary`;
 
 /** A token `10-a` is of a device with ten signals. */
 const upstream = await startUpstream(({ body }, response) => {
@@ -57,7 +58,7 @@ describe.each(WAYS)('a document that is %s', (way) => {
     const { status, errors, text } = await askBy(
       way,
       entitiesQuery(ATTACK).replace('query', `query ${way}`),
-      references(1_000, '51-canary'),
+      references(1_000, ALL),
     );
     expect(status).toBe(400);
     expect(errors).toEqual([
@@ -71,7 +72,7 @@ describe.each(WAYS)('a document that is %s', (way) => {
   });
 
   test('an operation whose lists turn out five times as long as assumed fails before they are written', async () => {
-    const { status, data, errors } = await askBy(way, ENTITIES_QUERY, references(1_000, '51-a'));
+    const { status, data, errors } = await askBy(way, ENTITIES_QUERY, references(1_000, ALL));
     expect([status, data]).toEqual([200, null]);
     expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED', retryable: false } }]);
     expect(errors?.[0]?.message).toContain('119000');
@@ -88,12 +89,12 @@ test.each([
   [10, undefined],
   [100, ['OVERLOADED']],
 ])('lists that turn out longer than assumed count with what else is asked: %i catalogues', async (aliases, codes) => {
-  const { status, errors } = await ask(app.graphqlUrl, beside(aliases), references(1_000, '51-a'));
+  const { status, errors } = await ask(app.graphqlUrl, beside(aliases), references(1_000, ALL));
   expect([status, errors?.map(({ extensions }) => extensions.code)]).toEqual([200, codes]);
 });
 
 test('a request may cost as much as the limit', async () => {
-  const { graphqlUrl, stop } = await startSubgraph({}, { ...PARTS, maxCost: 1 + 51 * 2 });
+  const { graphqlUrl, stop } = await startSubgraph({}, { ...PARTS, maxCost: 1 + signals.length * 2 });
   expect((await ask(graphqlUrl, '{ signalCatalogue { code } }')).errors).toBeUndefined();
   await stop();
 });
@@ -135,9 +136,9 @@ const captcha = (fields: string) => `mutation { validateCaptcha(input: { lotNumb
 // Counted by hand: a field is 1, and so is each object that it returns.
 test.each<[number, string]>([
   [1, '{ __typename }'],
-  [1 + 51 * (1 + 2), '{ signalCatalogue { code level } }'],
-  [2 * (1 + 51 * 2), '{ signalCatalogue { code } again: signalCatalogue { code } }'],
-  [1 + 51 * 2, '{ ...F ...F } fragment F on Query { signalCatalogue { code } }'],
+  [1 + signals.length * (1 + 2), '{ signalCatalogue { code level } }'],
+  [2 * (1 + signals.length * 2), '{ signalCatalogue { code } again: signalCatalogue { code } }'],
+  [1 + signals.length * 2, '{ ...F ...F } fragment F on Query { signalCatalogue { code } }'],
   [1 + 1 + 1 + 10 * 2, '{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { signals { name } } } }'],
   [1 + 1 + 1 + 10 * 2, '{ deviceFingerprint(token: "t") { ... on DeviceAssessment { signals { name } } } }'],
   // Of the two types of the union the second one is the more expensive.
@@ -198,4 +199,15 @@ test('the cost of the largest request that should pass is just within the defaul
 
 test('the cost of variables takes any depth of a value', () => {
   expect(sizeOf(JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`), 16)).toBe(60_000);
+});
+
+test('every list of the schema assumes a size, and that of the signals their number', () => {
+  const lists: string[] = [];
+  visit(documentOf(SLICES), {
+    FieldDefinition: ({ name, type, directives }) => {
+      if (print(type).startsWith('[')) lists.push(`${name.value} ${directives?.map(print).join(' ')}`);
+    },
+  });
+  expect(lists.filter((list) => !list.includes('@listSize(assumedSize: '))).toEqual([]);
+  expect(lists.find((list) => list.startsWith('signalCatalogue '))).toContain(`(assumedSize: ${signals.length})`);
 });

@@ -30,7 +30,7 @@ test('a process whose upstreams do not work when it starts is alive but not read
   await expect.poll(isKnown).toBe(true);
   for (const url of urls) expect(await healthOf(url)).toEqual(UNREADY);
   const { text } = await send(app, { query: '{ signalCatalogue { code } }' });
-  expect(JSON.parse(text).data.signalCatalogue).toHaveLength(51);
+  expect(JSON.parse(text).data.signalCatalogue).toContainEqual({ code: 'EMULATOR' });
   upstream.behave(answersProbes);
   for (const url of urls) await expect.poll(() => healthOf(url)).toEqual(HEALTHY);
 });
