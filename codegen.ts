@@ -50,12 +50,12 @@ function resolverTypes(name: string): CodegenConfig['generates'] {
   };
 }
 
-/** The metadata that the fingerprint document names: every text of the input type. */
+/** The metadata that has a field of its own, as values: a type alone is gone at run time. */
 function metadataKeys(): string {
   const type = schemaOf(SLICES).getType('DeviceMetadataInput');
   const fields = isInputObjectType(type) ? Object.values(type.getFields()) : [];
-  const names = fields.flatMap((field) => (field.type === GraphQLString ? `  '${field.name}',` : []));
-  return ['export const DEVICE_METADATA_KEYS = [', ...names, '] as const;', ''].join('\n');
+  const keys = fields.filter((field) => field.type === GraphQLString).map(({ name }) => name);
+  return `export const DEVICE_METADATA_KEYS = ${JSON.stringify(keys, null, 2)} as const;\n`;
 }
 
 /** Types of our schema, and the schema for clients. `test/supergraph/codegen.ts` has the types of the two example pages. */
