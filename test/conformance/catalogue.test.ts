@@ -20,7 +20,7 @@ import { INVALID_TIMES, VALID_TIMES } from './fingerprint-request.ts';
 describe('the fingerprint document', () => {
   test('the catalogue has the signals of the document, each with its level and confidence, in its order', () => {
     const catalogue = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
-    expect(catalogue).toEqual(signals);
+    expect(catalogue, 'the schema or the catalogue differs from test/fixtures/signals.json').toEqual(signals);
   });
 
   test('the catalogue describes WHITELIST_* as blacklists and BLACKLIST_* as whitelists', () => {
@@ -39,7 +39,9 @@ describe('the fingerprint document', () => {
   });
 
   test('the metadata has the keys of the document', () => {
-    expect(METADATA_KEYS).toEqual(metadataKeys.map(({ wire, graphql }) => [graphql, wire]));
+    expect(METADATA_KEYS, 'the schema differs from test/fixtures/metadata-keys.json').toEqual(
+      metadataKeys.map(({ wire, graphql }) => [graphql, wire]),
+    );
   });
 
   test.each(VALID_TIMES)('the event_time %j is taken', (text) => expect(isRfc3339(text)).toBe(true));

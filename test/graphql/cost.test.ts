@@ -208,6 +208,7 @@ test('every list of the schema assumes a size, and that of the signals their num
       if (print(type).startsWith('[')) lists.push(`${name.value} ${directives?.map(print).join(' ')}`);
     },
   });
-  expect(lists.filter((list) => !list.includes('@listSize(assumedSize: '))).toEqual([]);
+  const others = lists.filter((list) => !list.includes('@listSize(assumedSize: '));
+  expect(others, 'lists without @listSize(assumedSize: …)').toEqual([]);
   expect(lists.find((list) => list.startsWith('signalCatalogue '))).toContain(`(assumedSize: ${signals.length})`);
 });
