@@ -1,12 +1,9 @@
-import { isEnumType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { EXCEPTIONS, FAILURE_CATEGORIES, type ResponseKind, signToken } from '../../src/captcha/contract.ts';
 import { TABLE } from '../../src/captcha/verdict.ts';
 import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
-import { schemaOf } from '../../src/graphql/schema.ts';
 import { isRfc3339 } from '../../src/runtime/rfc3339.ts';
-import { SLICES } from '../../src/slices.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
 import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
@@ -29,13 +26,6 @@ describe('the fingerprint document', () => {
       ...['WHITELIST_ACCOUNT_ID', 'WHITELIST_IP', 'WHITELIST_DEVICE_FINGERPRINT'].map((code) => [code, 'DENY']),
       ...['BLACKLIST_ACCOUNT_ID', 'BLACKLIST_IP', 'BLACKLIST_DEVICE_FINGERPRINT'].map((code) => [code, 'ALLOW']),
     ]);
-  });
-
-  test('a signal means in an answer what it means in the schema', () => {
-    const codes = schemaOf(SLICES).getType('SignalCode');
-    expect(isEnumType(codes) && codes.getValues().map(({ name, description }) => [name, description])).toEqual(
-      SIGNAL_CATALOGUE.map(({ code, meaning }) => [code, meaning]),
-    );
   });
 
   test('the metadata has the keys of the document', () => {
