@@ -89,7 +89,8 @@ export class RequestContext implements CallingOperation {
     this.refused.fields += 1;
     if (this.refused.fields > MAX_REFUSED_FIELDS) return null;
     const error = makeError();
-    if (this.refused.fields === MAX_REFUSED_FIELDS) error.message += ' Further refused fields are null without an error.';
+    if (this.refused.fields === MAX_REFUSED_FIELDS)
+      error.message += ' Further refused fields are null without an error.';
     throw error;
   }
 }

@@ -53,7 +53,9 @@ export function createQuota(
           const count = counts.get(key);
           return Math.max(0, calls - (count && performance.now() < count.endsAt ? count.calls : 0));
         });
-        return shares.slice(0, 1).map(({ calls }) => [limit.window, { limit: calls, left: Math.min(...left) }] as const);
+        return shares
+          .slice(0, 1)
+          .map(({ calls }) => [limit.window, { limit: calls, left: Math.min(...left) }] as const);
       }),
   };
 }

@@ -113,7 +113,9 @@ test.each(['executed by Apollo Server', 'compiled'])(
     for (let times = way === 'compiled' ? 3 : 0; times > 0; times -= 1) await ask(document, WITHOUT, { r: [] });
     const { data, errors, text } = await ask(document, WITHOUT, { r: representations(1_000) });
     expect(errors).toHaveLength(100);
-    const last = errors?.filter(({ message }) => message.endsWith(' Further refused fields are null without an error.'));
+    const last = errors?.filter(({ message }) =>
+      message.endsWith(' Further refused fields are null without an error.'),
+    );
     expect(last).toHaveLength(1);
     expect(errors?.[0]?.path).toEqual(['_entities', 0, 'a0']);
     expect(data._entities).toHaveLength(1_000);
