@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { LIVE } from '../process/environments.ts';
-import { MAIN, ROOT, startCommand } from '../support/process.ts';
+import { COMPILED, MAIN, ROOT, startCommand } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 
@@ -16,6 +16,16 @@ const post = (secret = '') =>
   `POST /graphql HTTP/1.1\r\nhost: x\r\n${secret}content-type: application/json\r\ncontent-length: 26\r\n\r\n{"query":"{ __typename }"}`;
 /** 58 KiB fit into the socket buffers, so that the process reads them at once. */
 const fill = (request: string) => request.repeat(Math.floor((58 * 1024) / request.length));
+
+const { ALLOW_DIRECT_ACCESS: _, ...live } = LIVE;
+const env = { PATH: process.env['PATH'], ...COMPILED, ...live, ADMIN_PORT: '0', ROUTER_SECRETS: SECRET };
+// One for all: what an attack leaves behind may not end it either.
+const child = startCommand([process.execPath, '--max-old-space-size=256', MAIN], { cwd: ROOT, env });
+afterAll(child.stop);
+const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
+const { hostname, port } = new URL(url);
+const router = () => ask(url, '{ __typename }', {}, { 'router-authorization': SECRET });
+await router();
 
 test.each<[string, string, { readonly againMs?: number; readonly reads?: boolean }]>([
   ['GET', fill(get), {}],
@@ -33,14 +43,9 @@ test.each<[string, string, { readonly againMs?: number; readonly reads?: boolean
 ])(
   '400 connections that send 58 KiB at once neither end the process nor delay a router by a second: %s',
   async (_what, bytes, { againMs, reads = true }) => {
-    const { ALLOW_DIRECT_ACCESS: _, ...live } = LIVE;
-    const env = { PATH: process.env['PATH'], ...live, ADMIN_PORT: '0', ROUTER_SECRETS: SECRET };
-    const child = startCommand([process.execPath, '--max-old-space-size=256', MAIN], { cwd: ROOT, env });
     const open = new Set<Socket>();
     let isOver = false;
     try {
-      const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-      const { hostname, port } = new URL(url);
       const attack = () => {
         const socket = connect(Number(port), hostname);
         open.add(socket);
@@ -56,15 +61,14 @@ test.each<[string, string, { readonly againMs?: number; readonly reads?: boolean
           });
         send();
       };
-      const router = () => ask(url, '{ __typename }', {}, { 'router-authorization': SECRET });
-      await router();
       for (const _connection of times(400, Number)) attack();
       // This process sends the attack as well, so its own first turns are not the server's.
       await Promise.all(
         [...open].slice(0, 400).map((socket) => (socket.connecting ? once(socket, 'connect') : undefined)),
       );
+      // A request of the router that is sent within a second is awaited, however long it takes.
       const waits: number[] = [];
-      for (const end = performance.now() + 2_000; performance.now() < end; await sleep(20)) {
+      for (const end = performance.now() + 1_000; performance.now() < end; await sleep(20)) {
         const since = performance.now();
         expect((await router()).data).toEqual({ __typename: 'Query' });
         waits.push(performance.now() - since);
@@ -73,7 +77,6 @@ test.each<[string, string, { readonly againMs?: number; readonly reads?: boolean
     } finally {
       isOver = true;
       for (const socket of open) socket.destroy();
-      await child.stop();
     }
   },
   60_000,

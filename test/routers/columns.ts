@@ -42,6 +42,8 @@ export interface Column {
   readonly program?: Program;
   /** Is there an edge in front, which verifies the JWT? */
   readonly hasEdge?: true;
+  /** Does it differ from another column in its planner alone? Then only what a plan decides is tried. */
+  readonly hasOtherPlanner?: true;
   /** Starts it with a supergraph, perhaps with another secret, and with another address of our subgraph. */
   start(graph: Graph, supergraphSdl: string, changes?: Changes): Promise<Router>;
 }
@@ -278,7 +280,7 @@ const hiveGateway = (name: string, planner: Pick<GatewayConfigSupergraph, 'unifi
 /** Those that npm brings. */
 const GATEWAYS = [
   hiveGateway('Hive Gateway', {}),
-  hiveGateway('Hive Gateway with the planner in Rust', { unifiedGraphHandler }),
+  { ...hiveGateway('Hive Gateway with the planner in Rust', { unifiedGraphHandler }), hasOtherPlanner: true as const },
 ];
 
 /** Those that somebody has built. */

@@ -54,7 +54,11 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     else test.fails(`${title}: ${limit}`, run);
   };
 
-  describeIdentity({ ...{ graph, column, row, send, raw, analyst, customer }, router: () => router });
+  // No plan decides these.
+  if (!column.hasOtherPlanner) {
+    describeIdentity({ ...{ graph, column, row, send, raw, analyst, customer }, router: () => router });
+    describeStarts();
+  }
 
   row('a connection that breaks is tried once, and its error shows no address', async () => {
     graph.way.isBroken = true;
@@ -199,30 +203,6 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     expect(graph.done).toEqual(['captcha verified', 'order placed']);
   });
 
-  row('with another secret everything is refused, and no client is told which', async () => {
-    const wrong = await untilEnd(column.start(graph, graph.supergraphSdl, { secret: 'another-secret-of-the-router' }));
-    const { text } = await ask(wrong.url, JUDGE, T, analyst);
-    expect(text).not.toContain('clientType":');
-    expect(text).not.toContain('another-secret');
-  });
-
-  // Tried again, because both replicas and Hive Gateway share a process, which a busy machine stalls.
-  test('a rolling restart of two replicas loses no request', { retry: 2 }, async () => {
-    const replicas = await untilEnd(graph.startReplicas());
-    const behind = await untilEnd(column.start(graph, graph.supergraphSdl, { ours: replicas.url }));
-    const answers: Promise<unknown>[] = [];
-    let isOver = false;
-    const asking = (async () => {
-      for (; !isOver; await pause(20)) answers.push(ask(behind.url, JUDGE, T, analyst).then(({ text }) => text));
-    })();
-    await replicas.restart();
-    isOver = true;
-    await asking;
-    const all = await Promise.all(answers);
-    expect(new Set(all)).toEqual(new Set([(await send(JUDGE, T, analyst)).text]));
-    expect(all.length).toBeGreaterThan(40);
-  });
-
   const [, estimate] = readPage('deploy/router/README.md').text.match(`(\\d+) \\(${name}\\)`) ?? [];
   if (estimate !== undefined)
     test('the demand control of a router estimates what its page says', async () => {
@@ -243,4 +223,32 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
       for (const { data } of asked) expect(data ?? null).toBeNull();
       expect(graph.events()).toBe(1);
     });
+
+  function describeStarts(): void {
+    row('with another secret everything is refused, and no client is told which', async () => {
+      const wrong = await untilEnd(
+        column.start(graph, graph.supergraphSdl, { secret: 'another-secret-of-the-router' }),
+      );
+      const { text } = await ask(wrong.url, JUDGE, T, analyst);
+      expect(text).not.toContain('clientType":');
+      expect(text).not.toContain('another-secret');
+    });
+
+    // Tried again, because both replicas and Hive Gateway share a process, which a busy machine stalls.
+    test('a rolling restart of two replicas loses no request', { retry: 2 }, async () => {
+      const replicas = await untilEnd(graph.startReplicas());
+      const behind = await untilEnd(column.start(graph, graph.supergraphSdl, { ours: replicas.url }));
+      const answers: Promise<unknown>[] = [];
+      let isOver = false;
+      const asking = (async () => {
+        for (; !isOver; await pause(20)) answers.push(ask(behind.url, JUDGE, T, analyst).then(({ text }) => text));
+      })();
+      await replicas.restart();
+      isOver = true;
+      await asking;
+      const all = await Promise.all(answers);
+      expect(new Set(all)).toEqual(new Set([(await send(JUDGE, T, analyst)).text]));
+      expect(all.length).toBeGreaterThan(40);
+    });
+  }
 });
