@@ -17,7 +17,7 @@ interface HiveOptions {
   readonly secrets: Secrets;
   /** Port 0, the default, picks a free one. */
   readonly port?: number;
-  /** The one origin whose pages may ask, besides the gateway's own; without it there is none. */
+  /** The one origin whose pages may ask, besides the gateway's own. */
   readonly pageOrigin?: string;
   /** For development: pages of every port of this machine may ask as well, and Apollo Sandbox. */
   readonly isDevelopment?: boolean;
@@ -33,17 +33,11 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
     supergraph: supergraphSdl,
     logging: false,
     // Always set, because by default the gateway allows every origin, with credentials. Any header is allowed.
-    cors:
-      pageOrigin !== undefined &&
-      (({ headers }) => {
-        const origin = headers.get('origin') ?? '';
-        return {
-          origin: isDevelopment && DEVELOPMENT_ORIGIN.test(origin) ? origin : pageOrigin,
-          methods: ['POST'],
-          credentials: false,
-          maxAge: 600,
-        };
-      }),
+    cors: ({ headers }) => {
+      const asked = headers.get('origin') ?? '';
+      const origin = isDevelopment && DEVELOPMENT_ORIGIN.test(asked) ? asked : pageOrigin;
+      return origin !== undefined && { origin, methods: ['POST'], credentials: false, maxAge: 600 };
+    },
     propagateHeaders: {
       // The delivered rule is for device-trust. The other subgraphs get to know who asks as well.
       fromClientToSubgraphs: (propagation) =>

@@ -14,8 +14,8 @@ const start = (env: Readonly<Record<string, string>>) =>
 // One for all but the last test: it takes seconds to start.
 const child = start({ RISK_POLICY_FILE: 'test/fixtures/policy-without-emulators.json' });
 afterAll(child.stop);
-const [, shop = '', desk = '', gateway = '', headers = ''] = await child.waitFor(
-  /^The shop: +(\S+)\nThe analyst's desk: +(\S+)\nThe supergraph: +(\S+)\n +for curl: +(-H .*)\n/m,
+const [, shop = '', gateway = '', headers = ''] = await child.waitFor(
+  /^The shop: +(\S+)\nThe supergraph: +(\S+)\n +for curl: +(-H .*)\n/m,
 );
 
 test('`npm run supergraph` says where the pages are and what curl needs, and judges by the policy of the file', async () => {
@@ -25,7 +25,6 @@ test('`npm run supergraph` says where the pages are and what curl needs, and jud
   expect(errors).toBeUndefined();
   expect(data.user.orders[0].judgement.decision.action).toBe('DENY');
   expect(data.user.orders[0].judgement.device.orders).toHaveLength(3);
-  expect(await (await fetch(desk)).text()).toContain(`content="${gateway}"`);
   expect((await fetch(`${shop}/sandbox/challenges`, { method: 'POST' })).status).toBe(200);
 });
 
@@ -80,15 +79,15 @@ test.each<[string, boolean]>([
   for (const url of [gateway, shopGraph]) {
     const { headers } = await request(url, { method: 'OPTIONS', headers: { origin, ...asked } });
     expect(headers.get('access-control-allow-origin') === origin).toBe(expected);
-    expect(headers.get('access-control-allow-headers')).toBe('authorization,x-own');
+    if (expected) expect(headers.get('access-control-allow-headers')).toBe('authorization,x-own');
   }
 });
 
 test('`npm run supergraph` ends with 0 at a signal', async () => {
   expect(await child.end('SIGTERM')).toBe(0);
   expect(child.stderr()).toBe('');
-  expect(child.stdout().trim().split('\n')).toHaveLength(7);
-  for (const url of [shop, desk, gateway]) {
+  expect(child.stdout().trim().split('\n')).toHaveLength(6);
+  for (const url of [shop, gateway]) {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   }
 });

@@ -16,9 +16,9 @@ import { createSecrets, ordersService, TRUSTED_HEADERS } from './subgraph-header
 import { startUsers } from './users.ts';
 
 /**
- * A whole company graph in one process: the sandbox, this subgraph, its neighbours, and two pages with a gateway each. The
- * shop's gateway has the graph without what is tagged `risk`, and gives nobody a scope. The gateway of the analyst's desk has
- * the whole graph, and asks for a session. They listen on PORT (4000) and the six ports that follow, and the sandbox on
+ * A whole company graph in one process: the sandbox, this subgraph, its neighbours, and two gateways. That of the shop, a page,
+ * has the graph without what is tagged `risk`, and gives nobody a scope. That of the staff has the whole graph, asks for a
+ * session, and serves Apollo Sandbox. They listen on PORT (4000) and the five ports that follow, and the sandbox on
  * SANDBOX_PORT; with PORT=0 and SANDBOX_PORT=0 all of them are free ones.
  */
 
@@ -56,7 +56,7 @@ async function start(): Promise<string> {
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
 
   const challengeUrl = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
-  const shop = await startPageServer('shop', { port: portAfter(4), challengeUrl });
+  const shop = await startPageServer({ port: portAfter(4), challengeUrl });
   const forShop = {
     identify: asCustomer,
     secrets,
@@ -68,21 +68,18 @@ async function start(): Promise<string> {
   shop.use(shopGateway.url);
 
   const sessions = createSessions();
-  const desk = await startPageServer('desk', { port: portAfter(6), sessions });
   const { identify } = sessions;
   const explorer = explorerFor(sessions, challengeUrl);
-  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin, isDevelopment: true, explorer };
-  const gateway = await startHiveGateway(await composeSupergraph(subgraphs, secrets), forDesk);
-  desk.use(gateway.url);
+  const forStaff = { identify, secrets, port: portAfter(5), isDevelopment: true, explorer };
+  const gateway = await startHiveGateway(await composeSupergraph(subgraphs, secrets), forStaff);
 
   return `
-The shop:           ${shop.origin}
-The analyst's desk: ${desk.origin}
-The supergraph:     ${gateway.url}
-  for curl:         -H "Authorization: Bearer $(curl -s --noproxy '*' -X POST ${desk.origin}/sign-in/grace)" -H 'Content-Type: application/json'
-Apollo Sandbox:     ${gateway.url} in a browser, as Grace, an analyst
-GraphiQL:           ${new URL(GRAPHIQL_PATH, gateway.url)} has the same operations, and needs no internet
-The shop's graph:   ${shopGateway.url} for a page of your own, at http://localhost or http://127.0.0.1 with any port
+The shop:         ${shop.origin}
+The supergraph:   ${gateway.url}
+  for curl:       -H 'Authorization: Bearer ${sessions.signIn('grace')}' -H 'Content-Type: application/json'
+Apollo Sandbox:   ${gateway.url} in a browser, as Grace, an analyst
+GraphiQL:         ${new URL(GRAPHIQL_PATH, gateway.url)} has the same operations, and needs no internet
+The shop's graph: ${shopGateway.url} for a page of your own, at http://localhost or http://127.0.0.1 with any port
 
 `;
 }

@@ -62,7 +62,7 @@ describe('a checkout', () => {
     ['of a blacklist', BLACKLISTED, 'Vase', { ...judged, ...refused, decision: 'DENY' }],
     ['with a forged token', 'made-up', 'Vase', { ...notJudged, ...open, notJudged: 'TOKEN_REJECTED' }],
     ['in an outage', 'sandbox:error:500', 'Vase', { ...notJudged, ...open, notJudged: 'OUTAGE' }],
-  ])('%s is on the desk as soon as it is answered', async (_what, deviceToken, item, expected) => {
+  ])('%s is among the checkouts as soon as it is answered', async (_what, deviceToken, item, expected) => {
     const start = Date.now();
     await orderOutcome(url, orderInput({ deviceToken, item }));
     const found = await newest();

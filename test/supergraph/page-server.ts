@@ -2,9 +2,8 @@ import { globSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { build } from 'vite';
 import { listen } from './listen.ts';
-import type { Sessions } from './people.ts';
 
-/** The server of a page, which has an origin of its own, as a company's frontend has. */
+/** The server of the shop's page, which has an origin of its own, as a company's frontend has. */
 export interface PageServer {
   /** Scheme, host and port: what a browser calls the page's origin. */
   readonly origin: string;
@@ -19,31 +18,20 @@ interface PageOptions {
   readonly port?: number;
   /** Where the sandbox issues solved captcha challenges. With it the page gets one by `POST /sandbox/challenges`. */
   readonly challengeUrl?: string;
-  /** With it the page gets the token of a session by `POST /sign-in/NAME`. */
-  readonly sessions?: Pick<Sessions, 'signIn'>;
 }
 
-/**
- * Builds a page and serves it.
- *
- * @param folder the name of its folder, beside this file
- */
-export async function startPageServer(folder: 'shop' | 'desk', options: PageOptions = {}): Promise<PageServer> {
-  const { port = 0, challengeUrl, sessions } = options;
-  const files = await buildPage(folder);
+/** Builds the page and serves it. */
+export async function startPageServer({ port = 0, challengeUrl }: PageOptions = {}): Promise<PageServer> {
+  const files = await buildPage();
   let gatewayUrl = '';
   const { url, stop } = await listen(({ method, url: path = '' }, response) => {
     const send = (status: number, type = '.txt', text = '') => {
       const headers = { 'content-type': TYPES[type] ?? 'application/octet-stream', 'cache-control': 'no-store' };
       response.writeHead(status, headers).end(text.replaceAll('{{gateway}}', gatewayUrl));
     };
-    const [, person = ''] = /^\/sign-in\/(\w+)$/.exec(path) ?? [];
     const file = path === '/' ? '/index.html' : path;
     const content = files.get(file);
-    const token = method === 'POST' ? sessions?.signIn(person) : undefined;
-    if (token !== undefined) {
-      send(200, '.txt', token);
-    } else if (method === 'POST' && path === '/sandbox/challenges' && challengeUrl !== undefined) {
+    if (method === 'POST' && path === '/sandbox/challenges' && challengeUrl !== undefined) {
       // The one request that is passed on: it stands in for the captcha widget (shop/challenge.ts).
       fetch(challengeUrl, { method: 'POST' })
         .then((answer) => answer.text())
@@ -62,8 +50,8 @@ export async function startPageServer(folder: 'shop' | 'desk', options: PageOpti
 }
 
 /** What Vite makes of the page, by path. */
-async function buildPage(folder: string): Promise<ReadonlyMap<string, string>> {
-  const root = join(import.meta.dirname, folder);
+async function buildPage(): Promise<ReadonlyMap<string, string>> {
+  const root = join(import.meta.dirname, 'shop');
   const built = await build({
     root,
     configFile: false,

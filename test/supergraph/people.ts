@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Person } from './subgraph-headers.ts';
 
-/** Who asks the gateways of the example. It has no passwords: whoever opens the desk's page chooses whom to sign in as. */
+/** Who asks the gateways of the example, which have no passwords. */
 
 /** Reads a header of the request that a gateway received. */
 export type HeaderOf = (name: string) => string | undefined;
@@ -16,7 +16,7 @@ export type Identify = (headerOf: HeaderOf) => Person | undefined;
 /** Everybody who asks the shop is Ada, who may see nothing that needs a scope. */
 export const asCustomer: Identify = () => ({ id: 'user-1', scopes: '' });
 
-/** Who works at the analyst's desk. */
+/** Who may ask about devices, or not. */
 export const STAFF: Readonly<Record<string, Person>> = {
   /** Grace, an analyst. */
   grace: { id: 'staff-grace', scopes: 'risk:read' },
@@ -24,7 +24,7 @@ export const STAFF: Readonly<Record<string, Person>> = {
   ada: { id: 'staff-ada', scopes: '' },
 };
 
-/** Sessions of the desk, in memory: a restart signs everybody out. */
+/** Sessions of the staff, in memory: a restart signs everybody out. */
 export interface Sessions {
   /** Starts a session of somebody of `STAFF`, and gives its token; undefined if there is no such person. */
   signIn(name: string): string | undefined;

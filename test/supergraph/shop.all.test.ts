@@ -1,13 +1,29 @@
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { faultsInEachLook } from '../on-demand/accessibility.ts';
-import { type Visit, visitAgain } from '../on-demand/chromium.ts';
-import { startTestPages, takePicture } from './test-pages.ts';
+import { launchChromium, type Visit, visit, visitAgain } from '../on-demand/chromium.ts';
+import { composeShopVariant } from './compose.ts';
+import { startHiveGateway } from './gateways.ts';
+import { startPageServer } from './page-server.ts';
+import { asCustomer } from './people.ts';
+import { SECRETS } from './test-secrets.ts';
+import { startTestSupergraph } from './test-supergraph.ts';
 
 /** What a customer gets who opens the shop in a browser: it asks the gateway, whose origin is another one. */
 
-const pages = await startTestPages();
-const { supergraph, shop, shopGateway, tab: page } = pages;
-afterAll(() => pages.stop());
+const [browser, supergraph] = await Promise.all([launchChromium(), startTestSupergraph()]);
+const shop = await startPageServer(supergraph);
+const shopGateway = await startHiveGateway(await composeShopVariant(supergraph.subgraphs, SECRETS), {
+  identify: asCustomer,
+  secrets: SECRETS,
+  pageOrigin: shop.origin,
+});
+shop.use(shopGateway.url);
+const { page } = await visit(browser, shop.origin);
+afterAll(async () => {
+  await browser.close();
+  await Promise.all([shopGateway.stop(), shop.stop(), supergraph.stop()]);
+});
 
 let visited: Visit;
 /** What the page sent to the gateway, one for each HTTP request. */
@@ -191,6 +207,13 @@ test.each(Object.entries(STATES))(
   async (state, reach) => {
     await reach();
     expect(await faultsInEachLook(page)).toEqual([]);
-    if (state === 'captcha') await takePicture(page, 'shop');
+    if (state === 'captcha' && process.env['PICTURES']) await takePicture();
   },
 );
+
+/** Takes the picture of the README, where `PICTURES=1 npm run test:all` asks for it. */
+async function takePicture(): Promise<void> {
+  await page.setViewportSize({ width: 1020, height: 580 });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.screenshot({ path: join(import.meta.dirname, 'shop.png') });
+}

@@ -14,7 +14,7 @@ export const DEVICES: readonly (readonly [name: string, token: string])[] = [
 /** 128 random bits. Over plain http there is no `crypto.randomUUID`. */
 export const newId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
-/** Each browser has devices of its own, and keeps them, so that the analyst's desk shows what else was ordered from one. */
+/** Each browser has devices of its own, and keeps them, so that an analyst sees what else was ordered from one. */
 localStorage['browser'] ??= newId();
 
 /** A token of a device, for one try of a purchase. */
