@@ -135,7 +135,8 @@ const turns = (...given: Turn[]) => given;
 
 type Callers = [who: string, secrets: Overrides, expected: Turn[]];
 // Connections show them alone, because all three count in the same way, and 64 MB of bodies or of answers take seconds.
-const ALL_TO_ONE: Callers[] = [
+const BY_CONNECTIONS: Callers[] = [
+  ['services alone', { services: SERVICES }, turns(['orders', 4], ['users', 4], ['desk', 0])],
   ['a router that came first', ROUTER_AND_SERVICES, turns(['router', 4], ['orders', 2])],
   ['no secrets', {}, turns(['anyone', 8])],
 ];
@@ -143,7 +144,7 @@ const ALL_TO_ONE: Callers[] = [
 describe.each<[string, Take, Overrides, Callers[]]>([
   ['bodies of operations under way', takeBody, {}, []],
   ['answers that nobody reads', takeAnswer, {}, []],
-  ['connections', takeConnection, { maxConnections: 8 }, ALL_TO_ONE],
+  ['connections', takeConnection, { maxConnections: 8 }, BY_CONNECTIONS],
 ])('%s', (_what, take, options, more) => {
   /** Lets a caller take eighths until one is refused. */
   async function fill(server: Holding, caller: string): Promise<Connection[]> {
@@ -160,7 +161,6 @@ describe.each<[string, Take, Overrides, Callers[]]>([
       ROUTER_AND_SERVICES,
       turns(['orders', 2], ['users', 2], ['desk', 0], ['router', 4], ['orders', 0]),
     ],
-    ['services alone', { services: SERVICES }, turns(['orders', 4], ['users', 4], ['desk', 0])],
     ...more,
   ])('each caller may hold so many eighths, and all are given back: %s', async (_who, secrets, expected) => {
     const server = await startHolding({ ...options, ...secrets });
