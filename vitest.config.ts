@@ -25,6 +25,8 @@ export const shared = {
 
 const ISOLATED = '**/*.isolated.test.ts';
 const NEEDS_MORE = '**/*.all.test.ts';
+/** Each starts many processes. That of the build starts in two thirds of the time, and is what runs in production. */
+const BUILT = ['process/*.test.ts', 'faults/pipelining.test.ts'];
 
 export default defineConfig({
   ...shared,
@@ -38,10 +40,21 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['**/*.test.ts'],
-          exclude: [ISOLATED, NEEDS_MORE],
+          exclude: [ISOLATED, NEEDS_MORE, ...BUILT],
           // These files touch nothing global, so they share a process, one after the other, and with it the modules that are
           // loaded. Loading them for each file took a fifth of the time.
           isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'process',
+          include: BUILT,
+          exclude: [NEEDS_MORE],
+          isolate: false,
+          globalSetup: 'test/process/build.ts',
+          env: { WITH_BUILD: '1' },
         },
       },
       {

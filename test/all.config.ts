@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { defineConfig } from 'vitest/config';
 import { shared } from '../vitest.config.ts';
 
-/** These try what was built. */
-const PROCESS = 'process/*.test.ts';
+/** These start what was built. */
+const PROCESS = 'process/*.all.test.ts';
 const MEASURED = [
   'bench/*.all.test.ts',
   'soak/*.all.test.ts',
@@ -16,8 +16,8 @@ const MEASURED = [
 execFileSync('npm', ['run', '--silent', 'on-demand'], { stdio: 'inherit' });
 
 /**
- * `npm run test:all`: what needs minutes or other software than Node, and the tests of the process on what was built. Where
- * something is missing, its test fails and says what to install.
+ * `npm run test:all`: what needs minutes or other software than Node. Where something is missing, its test fails and says what to
+ * install.
  */
 export default defineConfig({
   ...shared,
@@ -29,12 +29,7 @@ export default defineConfig({
       { extends: true, test: { name: 'all', include: ['**/*.all.test.ts'], exclude: [...MEASURED, PROCESS] } },
       {
         extends: true,
-        test: {
-          name: 'build',
-          include: [PROCESS],
-          exclude: ['**/*.sources.test.ts'],
-          env: { WITH_BUILD: '1' },
-        },
+        test: { name: 'build', include: [PROCESS], env: { WITH_BUILD: '1' } },
       },
       {
         extends: true,

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import type { Context } from '../process/environments.ts';
 import { listen } from '../support/loopback.ts';
 import { PATIENT, ROOT, startCommand, startProcess } from '../support/process.ts';
 import { ask, request } from '../support/requests.ts';
 import { untilEnd } from '../support/until-end.ts';
-import type { Context } from './environments.ts';
 
 /** What runs from the sources alone: the sandbox as a program of its own (`npm run sandbox`), and `npm run dev`. */
 
