@@ -26,7 +26,7 @@ export const shared = {
 const ISOLATED = '**/*.isolated.test.ts';
 const NEEDS_MORE = '**/*.all.test.ts';
 /** Each starts many processes. That of the build starts in two thirds of the time, and is what runs in production. */
-const BUILT = ['process/*.test.ts', 'faults/pipelining.test.ts'];
+const BUILT = ['process/*.test.ts', 'faults/pipelining.test.ts', 'explain-policy.test.ts', 'generate-keys.test.ts'];
 
 export default defineConfig({
   ...shared,

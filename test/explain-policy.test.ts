@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { SIGNAL_CATALOGUE } from '../src/fingerprint/signal-catalogue.ts';
-import { COMPILED, ROOT, startCommand } from './support/process.ts';
+import { COMPILED, ROOT, scriptOf, startCommand } from './support/process.ts';
 
 /** `npm run policy`, as an analyst runs it. */
 
@@ -15,7 +15,7 @@ const path = join(folder, 'policy.json');
 /** Runs it with a policy, if there is one, and with further words. */
 async function run(policy?: string, ...words: readonly string[]) {
   if (policy !== undefined) writeFileSync(path, policy);
-  const child = startCommand([process.execPath, 'src/explain-policy.ts', ...(policy ? [path] : []), ...words], {
+  const child = startCommand([process.execPath, scriptOf('explain-policy'), ...(policy ? [path] : []), ...words], {
     cwd: ROOT,
     env: COMPILED,
   });

@@ -1,11 +1,11 @@
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { LIVE, parse } from './config/support.ts';
-import { shell } from './support/process.ts';
+import { scriptOf, shell } from './support/process.ts';
 
 /** `npm run keys`, and a configuration with what it prints. */
 
-const keysWith = (words = '') => shell(`${process.execPath} src/generate-keys.ts ${words}`);
+const keysWith = (words = '') => shell(`${process.execPath} ${scriptOf('generate-keys')} ${words}`);
 const print = async () => parseEnv(await keysWith());
 /** The lines as docker reads them: every quote is part of the value. */
 async function printForFile(): Promise<Record<string, string>> {

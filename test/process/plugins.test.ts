@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MAIN, ROOT } from '../support/process.ts';
+import { ROOT, scriptOf } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { LIVE, startServing } from './environments.ts';
 
 /** A company's plugin of Apollo Server, as src/README.md says, without a fork. */
 
-const PLUGINS = join(ROOT, MAIN.replace('main', 'plugins'));
+const PLUGINS = join(ROOT, scriptOf('plugins'));
 
 /** Prints a line for each operation and each response. */
 const COUNTER = `

@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 /** The project's folder. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The server: its sources, or what `npm run build` makes of them. */
-export const MAIN = process.env['WITH_BUILD'] ? 'dist/server/main.js' : 'src/main.ts';
+/** One of our programs: its sources, or what `npm run build` makes of them. */
+export const scriptOf = (name: string) => (process.env['WITH_BUILD'] ? `dist/server/${name}.js` : `src/${name}.ts`);
+export const MAIN = scriptOf('main');
 
 /** A program that was started before starts in two thirds of the time. */
 export const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
