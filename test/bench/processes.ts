@@ -41,10 +41,12 @@ export async function start(
   };
   const { stdout } = child;
   if (!stdout) throw new Error('expected a pipe');
-  for await (const line of createInterface({ input: stdout, signal: AbortSignal.timeout(PATIENCE_MS) })) {
+  const lines = createInterface({ input: stdout, signal: AbortSignal.timeout(PATIENCE_MS) });
+  for await (const line of lines) {
     const address = /"url":"(http[^"]+)"/.exec(line)?.[1];
     if (address === undefined || child.pid === undefined) continue;
-    // From here on its log is read and dropped, so that the pipe never fills up.
+    // From here on its log is read and dropped, so that the pipe never fills up. Without this the signal would stop that.
+    lines.close();
     stdout.resume();
     return { name: rest.at(-1) ?? '', pid: child.pid, process: child, url: new URL(address), end };
   }
