@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { Pool } from 'undici';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
+import { Agent } from 'undici';
 import { ATTACKS, bogus, SPEND, solved } from './attacks.ts';
-import { ROUTER_SECRET } from './processes.ts';
+import { AUDIENCE, ISSUER, ROUTER_SECRET } from './processes.ts';
 
 /** People or a bot, in a thread of their own, with the router's secret. */
 
 export interface Job {
   readonly who: 'people' | 'bot';
-  /** Where GraphQL is. */
-  readonly url: string;
+  /** Where GraphQL is. The channel `replicas` tells of a change. */
+  readonly urls: readonly string[];
   /** Requests a second, sent whatever comes back, and for how long, in ms. */
   readonly rate: number;
   readonly ms: number;
@@ -20,6 +20,8 @@ export interface Job {
 
 /** What became of a request of people, or of the bot. */
 export interface Sample {
+  /** When the last answer came, as `Date.now()` says it. */
+  readonly at: number;
   /** `data` for a verdict or a judgement, else what there was instead; `lost` if the connection broke. */
   readonly outcome: string;
   readonly proceeds: boolean;
@@ -33,27 +35,60 @@ const SOLVE_MS = 1_000;
 /** Between two noises at the service, in ms. The least is more than the 300 ms between two probes, and than a repetition takes. */
 const NOISE = { least: 1_500, most: 3_000 };
 const FINGERPRINT = `query Soak($token: String!) { deviceFingerprint(token: $token) { __typename } }`;
+const CAPTCHA = `mutation Soak($input: ValidateCaptchaInput!) {
+  validateCaptcha(input: $input) { __typename proceed attestation ... on CaptchaIndeterminate { message } }
+}`;
 
 // Safe: `startLoad` gives this.
-const { who, url, rate, ms, noise } = workerData as Job;
-const { origin, pathname: path } = new URL(url);
-const pool = new Pool(origin, { connections: 512, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
+const { who, urls, rate, ms, noise } = workerData as Job;
+const agent = new Agent({ connections: 512, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
 const headers = { 'content-type': 'application/json', 'router-authorization': ROUTER_SECRET };
 const samples: Sample[] = [];
 let underWay = 0;
+let replicas = urls;
+let turn = 0;
+const channel = new BroadcastChannel('replicas');
+channel.onmessage = ({ data }) => {
+  replicas = data;
+};
 
-async function post(body: string) {
+/** The replica for the next request. */
+function nextUrl(): URL {
+  turn += 1;
+  return new URL(replicas[turn % replicas.length] ?? '');
+}
+
+/** What the audience of attestations does (schema/README.md, Verifying an attestation). */
+const keys = createRemoteJWKSet(new URL('http://any-replica'), {
+  [customFetch]: (_url, options) => fetch(new URL('/.well-known/jwks.json', nextUrl()), options),
+});
+const pinned = { algorithms: ['ES256'], typ: 'captcha-attestation+jwt', issuer: ISSUER, audience: AUDIENCE.id };
+
+/** Does the audience accept the proof in this answer? */
+function isProven(answer: string): Promise<boolean> {
+  const [, attestation = ''] = /"attestation":"([^"]+)"/.exec(answer) ?? [];
+  return jwtVerify(attestation, keys, pinned).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function post(body: string, person?: string) {
   underWay += 1;
   let [text, outcome] = ['', 'lost'];
   try {
-    text = await (await pool.request({ path, method: 'POST', headers, body })).body.text();
+    const { origin, pathname: path } = nextUrl();
+    const all = person === undefined ? headers : { ...headers, 'x-user-id': person };
+    text = await (await agent.request({ origin, path, method: 'POST', headers: all, body })).body.text();
     outcome = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? /"__typename":"(\w+)"/.exec(text)?.[1] ?? 'unreadable';
     if (outcome === 'CaptchaPassed' || outcome === 'DeviceFingerprint') outcome = 'data';
   } catch {
     // A connection that breaks is an answer like any other.
   }
   underWay -= 1;
-  return { sample: { outcome, proceeds: text.includes('"proceed":true') }, text };
+  const proceeds = text.includes('"proceed":true');
+  if (proceeds && person !== undefined && !(await isProven(text))) outcome = 'proof refused';
+  return { sample: { at: Date.now(), outcome, proceeds }, text };
 }
 
 let visits = 0;
@@ -64,7 +99,10 @@ function question(isCaptcha: boolean): string {
   proofs += 1;
   const proof = `proof-${threadId}-${proofs}`;
   return isCaptcha
-    ? JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: solved(proof) } })
+    ? JSON.stringify({
+        query: CAPTCHA,
+        variables: { input: { ...solved(proof), audience: AUDIENCE.id, action: AUDIENCE.actions[0] } },
+      })
     : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
 }
 
@@ -75,10 +113,11 @@ function question(isCaptcha: boolean): string {
 async function visit(): Promise<void> {
   visits += 1;
   const isCaptcha = visits % 2 === 0;
-  let { sample, text } = await post(question(isCaptcha));
+  const person = `person-${visits}`;
+  let { sample, text } = await post(question(isCaptcha), person);
   if (sample.outcome !== 'data' && /"retryable":true|new challenge|try again/.test(text)) {
     await sleep(SOLVE_MS);
-    ({ sample } = await post(question(isCaptcha)));
+    ({ sample } = await post(question(isCaptcha), person));
   }
   samples.push(sample);
 }
@@ -123,4 +162,5 @@ for (let now = last; now < end; now = performance.now()) {
 await Promise.all([...people, noises]);
 while (underWay > 0) await sleep(TICK_MS);
 parentPort?.postMessage(samples);
-await pool.close();
+channel.close();
+await agent.close();

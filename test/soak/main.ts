@@ -1,8 +1,11 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { bot } from './scenarios.ts';
+import { companyDay } from './scenarios.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
+
+/** The shortest run with events. */
+const EVENTS_SECONDS = 120;
 
 const { values } = parseArgs({ options: { seconds: { type: 'string' } } });
 const seconds = Number(values.seconds ?? 60);
@@ -16,7 +19,11 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 const start = performance.now();
 process.stdout.write(`Node ${process.version}, ${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}\n\n`);
 try {
-  const findings = await bot(seconds * 1_000);
+  const { NSS_WRAPPER: nssWrapper, REDIS_SERVER } = process.env;
+  const hasEvents = seconds >= EVENTS_SECONDS;
+  const missing = [!hasEvents && `${EVENTS_SECONDS} s`, !nssWrapper && 'NSS_WRAPPER', !REDIS_SERVER && 'REDIS_SERVER'];
+  for (const what of missing.filter(Boolean)) process.stdout.write(`Without ${what}: its events are left out.\n`);
+  const findings = await companyDay({ ms: seconds * 1_000, hasEvents, nssWrapper, hasStore: Boolean(REDIS_SERVER) });
   for (const { promise, promised, measured, kept } of findings)
     process.stdout.write(`${kept ? 'kept  ' : 'BROKEN'}  ${promise}: ${promised}; measured ${measured}\n`);
   const broken = findings.filter(({ kept }) => !kept).length;
