@@ -101,9 +101,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     const at = idle.findIndex((each) => each.client === client);
     if (at >= 0) idle.splice(at, 1);
     // It stays known until its call has ended.
-    const forget = () => clients.delete(client);
-    // One that is destroyed already rejects.
-    void client.close().then(forget, forget);
+    if (!client.closed && !client.destroyed) void client.close().finally(() => clients.delete(client));
+    else if (client.destroyed) clients.delete(client);
   }
 
   /** The connection for the next call. */
