@@ -245,6 +245,8 @@ test('each caller has all that it may hold again after requests that end in ever
   await expect.poll(() => statusOf(url, 'orders', largest), POLL).toBe(200);
   await expect.poll(() => statusOf(url, 'orders', `{"query":"{ long(length: ${16 * MB - 20}) }"}`), POLL).toBe(200);
   const answers = async () => {
+    // Beyond its last request nothing of a connection is read, so its end is noticed only with the operation.
+    for (const resolve of underWay) resolve();
     const connections = await openInTurn(url, 20, requestOf('orders', OPERATION));
     for (const { socket } of connections) socket.destroy();
     return connections.filter(({ received }) => received().includes(DATA)).length;
