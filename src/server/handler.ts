@@ -12,6 +12,7 @@ import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
 import { type ApolloOptions, httpOf, startApollo, TRACE_HEADER } from './apollo.ts';
 import {
+  errorResult,
   JSON_TYPE,
   MAX_BYTES_IN_FLIGHT,
   overloaded,
@@ -123,11 +124,10 @@ async function answerOperation(
 }
 
 /** The answer to an operation that was refused. */
-function refuse({ status, code, message, headers }: RequestRefused, operation: Operation): Sent {
-  const { side, retryable } = ERROR_CATALOGUE[code];
-  operation.recordFailure(side);
-  const sent = toJson({ errors: [{ message, extensions: { code, retryable } }] });
-  return { status, headers: { ...headers, 'content-type': JSON_TYPE }, ...sent };
+function refuse(refused: RequestRefused, operation: Operation): Sent {
+  const { status, code, headers } = refused;
+  operation.recordFailure(ERROR_CATALOGUE[code].side);
+  return { status, headers: { ...headers, 'content-type': JSON_TYPE }, ...toJson(errorResult(refused)) };
 }
 
 /** The GraphQL request in a body. A persisted query has an empty `query`. @throws RequestRefused with status 400 */

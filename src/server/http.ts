@@ -160,11 +160,12 @@ export function sendText(response: ServerResponse, status: number, text: string,
   send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
 }
 
-export function sendRefusal(response: ServerResponse, { status, code, message, headers }: RequestRefused): void {
-  send(response, status, { ...headers, 'content-type': JSON_TYPE }, errorBody(code, message));
+export function sendRefusal(response: ServerResponse, refused: RequestRefused): void {
+  const { status, headers } = refused;
+  send(response, status, { ...headers, 'content-type': JSON_TYPE }, JSON.stringify(errorResult(refused)));
 }
 
-/** One error in the shape of a GraphQL response, for a request that did not become an operation. */
-export function errorBody(code: ErrorCode, message: string): string {
-  return JSON.stringify({ errors: [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }] });
+/** One error in the shape of a GraphQL response, for a request that is refused as a whole. */
+export function errorResult({ code, message }: Pick<RequestRefused, 'code' | 'message'>) {
+  return { errors: [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }] };
 }

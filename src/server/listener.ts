@@ -6,7 +6,7 @@ import { type Callers, type Holder, shareCapacity } from '../callers/shares.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
 import { type Connection, closeSide, isBeyondLast, parseUntilLast } from './connection.ts';
-import { errorBody, JSON_TYPE } from './http.ts';
+import { errorResult, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
 const RECEIVE_TIMEOUT_MS = 10_000;
@@ -196,7 +196,8 @@ export class Listener {
       return;
     }
     const status = MALFORMED_STATUS[code ?? ''] ?? 400;
-    const body = errorBody('BAD_REQUEST', 'The HTTP request is malformed or incomplete, or arrived too slowly.');
+    const message = 'The HTTP request is malformed or incomplete, or arrived too slowly.';
+    const body = JSON.stringify(errorResult({ code: 'BAD_REQUEST', message }));
     const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${JSON_TYPE}\r\ncache-control: no-store`;
     socket.write(`${head}\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     closeSide(socket);
