@@ -9,7 +9,7 @@ export interface Calling extends Holder {
 }
 
 /** A count that a call adds to, and the most calls that it may have in its window. A window begins with its first call. */
-interface Share {
+export interface Share {
   /** Whose calls are counted, for the log; empty for all callers. */
   readonly of: string;
   /** A part of the key of the count. */
@@ -73,7 +73,7 @@ function ofCallers(
  * Counts the calls of one person or network at all accounts: the client chooses the account. A service names its requesters itself, so
  * its counts are its own, and none if it names nobody. Whom the router does not name share one count, which a bot would use otherwise.
  */
-function ofRequester(
+export function ofRequester(
   { total, own = total }: Given,
   _account: string,
   { name, isService, requester }: Calling,

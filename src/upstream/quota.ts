@@ -1,4 +1,4 @@
-import { type Calling, LIMITS, type QuotaLimits } from '../callers/limits.ts';
+import { type Calling, LIMITS, ofRequester, type QuotaLimits, type Share } from '../callers/limits.ts';
 import type { Callers } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { UpstreamMetrics } from './metrics.ts';
@@ -19,10 +19,22 @@ export function createQuota(
   const all = [limits, ...callers.services.values()];
   const inUse = LIMITS.filter(({ name }) => all.some((given) => given?.[name] !== undefined));
 
-  const sharesOf = ({ name, window, shares }: (typeof LIMITS)[number], account: string, caller: Calling) =>
-    shares({ total: limits[name], own: callers.services.get(caller.name)?.[name] }, account, caller, callers).map(
-      ({ key, of, calls }) => ({ key: `device-trust:${service}:${window}${key}`, of, calls }),
-    );
+  /** The counts of the calls of each caller for each account, which never change. Those of a requester are not kept. */
+  const known = new Map<string, readonly Share[]>();
+
+  function sharesOf({ name, window, shares }: (typeof LIMITS)[number], account: string, caller: Calling) {
+    const id = `${window} ${account} ${caller.name}`;
+    const kept = known.get(id);
+    if (kept) return kept;
+    const given = { total: limits[name], own: callers.services.get(caller.name)?.[name] };
+    const found = shares(given, account, caller, callers).map(({ key, of, calls }) => ({
+      key: `device-trust:${service}:${window}${key}`,
+      of,
+      calls,
+    }));
+    if (shares !== ofRequester) known.set(id, found);
+    return found;
+  }
 
   return {
     /** The windows of its limits. */
