@@ -22,7 +22,7 @@ export function createQuota(
   /** The counts of the calls of each caller for each account, which never change. Those of a requester are not kept. */
   const known = new Map<string, readonly Share[]>();
 
-  function sharesOf({ name, window, shares }: (typeof LIMITS)[number], account: string, caller: Calling) {
+  function sharesFor({ name, window, shares }: (typeof LIMITS)[number], account: string, caller: Calling) {
     const id = `${window} ${account} ${caller.name}`;
     const kept = known.get(id);
     if (kept) return kept;
@@ -44,7 +44,7 @@ export function createQuota(
       const startedAt = performance.now();
       const refundable: Count[] = [];
       for (const limit of inUse)
-        for (const { key, of, calls } of sharesOf(limit, account, caller)) {
+        for (const { key, of, calls } of sharesFor(limit, account, caller)) {
           const { window, seconds, code, isRetryable, isRefundable } = limit;
           const count = await counter(key, seconds, performance.now() - startedAt);
           if (of === '') counts.set(key, { calls: count.calls, endsAt: performance.now() + count.msBeforeNext });
@@ -60,7 +60,7 @@ export function createQuota(
     /** Each limit for all callers, with the rest of the account that has the least left. */
     states: (accounts: readonly string[]) =>
       inUse.flatMap((limit) => {
-        const shares = accounts.flatMap((account) => sharesOf(limit, account, { name: '', isService: false }));
+        const shares = accounts.flatMap((account) => sharesFor(limit, account, { name: '', isService: false }));
         const left = shares.map(({ key, calls }) => {
           const count = counts.get(key);
           return Math.max(0, calls - (count && performance.now() < count.endsAt ? count.calls : 0));

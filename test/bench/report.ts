@@ -27,7 +27,7 @@ export function cpuTable(results: Results, workloads: readonly Workload[]): stri
   return table([head, ...rows]);
 }
 
-/** Everything else: latency, a cold start, memory, system calls, an idle process. */
+/** Everything else: latency, a cold start, memory, an idle process. */
 export function otherTable(results: Results, workloads: readonly Workload[], rate: number): string {
   const [first] = workloads;
   const head = [
@@ -36,23 +36,22 @@ export function otherTable(results: Results, workloads: readonly Workload[], rat
     'p99, ms',
     'CPU, µs',
     `first ${COLD_REQUESTS} of a process, s of CPU`,
-    'reads and writes',
     ...workloads.map(({ title }) => `KiB allocated: ${title}`),
     'idle, ms of CPU a second',
     'wake-ups a second',
   ];
-  const rows = [...results].map(([{ title }, starts]) => {
+  const shown = [...results].filter(([{ name }]) => name !== COPY);
+  const rows = shown.map(([{ title }, starts]) => {
     const middle = (of: (start: Start) => number, decimals: number) => fixed(median(starts.map(of)), decimals);
-    const each = (workload: Workload | undefined, what: 'bytes' | 'transfers') => (start: Start) =>
-      median(workload ? (start.costs.get(workload) ?? []).map((cost) => cost[what]) : []);
+    const bytesOf = (workload: Workload) => (start: Start) =>
+      median((start.costs.get(workload) ?? []).map(({ bytes }) => bytes / 1_024));
     return [
       title,
       middle(({ paced }) => paced.p50, 2),
       middle(({ paced }) => paced.p99, 2),
       middle(({ paced }) => paced.micros, 0),
       middle(({ cold }) => cold, 2),
-      middle(each(first, 'transfers'), 1),
-      ...workloads.map((workload) => middle((start) => each(workload, 'bytes')(start) / 1_024, 0)),
+      ...workloads.map((workload) => middle(bytesOf(workload), 0)),
       middle(({ idle }) => idle.micros / 1_000, 1),
       middle(({ idle }) => idle.wakeUps, 1),
     ];
