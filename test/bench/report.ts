@@ -117,7 +117,7 @@ const fixed = (value: number, decimals: number) =>
 
 /** Median and range. */
 const spread = (values: readonly number[], decimals: number) =>
-  `${fixed(median(values), decimals)} (${fixed(Math.min(...values), decimals)} to ${fixed(Math.max(...values), decimals)})`;
+  `${fixed(median(values), decimals)} (${fixed(Math.min(...values), decimals)}–${fixed(Math.max(...values), decimals)})`;
 
 function table([head = [], ...rows]: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
