@@ -10,6 +10,8 @@ import { createWitness, idleMsAfter, type WitnessProbe } from './witness.ts';
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 /** The longest attempt to open a connection, in ms. A request has two, in its deadline. */
 const MAX_CONNECT_MS = 1_500;
+/** Longer than an idle connection ever serves a call, in ms: undici's own timer may not end one that is just taken. */
+const MAX_IDLE_MS = 50_000;
 /** The age of a connection, in ms; less by up to a third, so that not all end at once. */
 const MAX_AGE_MS = 5 * 60_000;
 
@@ -114,8 +116,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
       if (now < endsAt && now - idleSince < idleMs() && (!name || name.has(address))) return known;
       end(known.client);
     }
-    // Keep-Alive may say less.
-    const connection = open({ keepAliveTimeout: idleMs(), keepAliveMaxTimeout: idleMs() });
+    // What is proven meanwhile counts for this connection too. Keep-Alive may say less.
+    const connection = open({ keepAliveTimeout: MAX_IDLE_MS, keepAliveMaxTimeout: MAX_IDLE_MS });
     const { client } = connection;
     client.on('drain', () => {
       if (client.closed || connection.idleSince !== undefined) return;

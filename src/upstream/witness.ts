@@ -85,7 +85,8 @@ export function createWitness(
     },
     /** The other side has ended a connection of calls that was idle for this long. */
     recordEnd(idleMs: number): void {
-      provenMs = Math.min(provenMs, idleMs);
+      if (idleMs >= provenMs) return;
+      provenMs = idleMs;
       dueAt = Math.min(dueAt, startedAt + SOON_MS);
     },
   };
