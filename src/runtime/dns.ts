@@ -90,8 +90,10 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
       const at = turn % Math.max(good.length, 1);
       return [...good.slice(at), ...good.slice(0, at), ...failed];
     },
-    /** A connection to this address failed, or led to something else. */
+    /** A connection to this address failed, or a probe on one. */
     recordFailure: (address: string): void => void failures.set(address, performance.now()),
+    /** Has this address failed since then, on the clock of `performance.now()`? */
+    hasFailedSince: (address: string, since: number): boolean => (failures.get(address) ?? 0) > since,
     has,
     /**
      * Finds the addresses; undefined if they are known, and refreshed in the background if they are old. Rejects after 1.5 s with

@@ -10,6 +10,8 @@ export interface Connection {
   readonly endsAt: number;
   /** The number of requests without a whole response. */
   unanswered: number;
+  /** The characters of the heads of those that wait behind another one. */
+  pipelined: number;
   /** The response to the latest request. */
   latest?: ServerResponse;
   /** Has Node's parser stopped? */

@@ -28,6 +28,8 @@ const MAX_WAIT_MS = 250;
 const MAX_SPARED_MS = 1_000;
 /** The most pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
 const MAX_PIPELINED = 32;
+/** The most characters of their heads together, which Node keeps until they are answered. */
+const MAX_PIPELINED_HEADS = 32 * 1024;
 /** A request with this many headers is refused: Node drops any beyond. Unlimited, a 16 KiB head takes nine times its size. */
 const MAX_HEADERS = 256;
 
@@ -147,7 +149,7 @@ export class Listener {
     // Each unread answer adds a listener.
     socket.setMaxListeners(0);
     const endsAt = performance.now() + maxConnectionAgeMs * (1 + JITTER * (2 * Math.random() - 1));
-    const connection = { endsAt, unanswered: 0, isStopped: false };
+    const connection = { endsAt, unanswered: 0, pipelined: 0, isStopped: false };
     this.#connections.set(socket, connection);
     this.#withoutOperation.add(socket);
     parseUntilLast(socket, connection);
@@ -167,7 +169,8 @@ export class Listener {
     if (request.rawHeaders.length >= 2 * MAX_HEADERS) return this.#refuse('HPE_HEADER_OVERFLOW', socket);
     // RFC 9112, section 3.2.
     if (httpVersion === '1.1' && headers.host === undefined) return this.#refuse(undefined, socket);
-    if (connection.unanswered > MAX_PIPELINED) {
+    connection.pipelined = connection.unanswered === 0 ? 0 : connection.pipelined + lengthOfHead(request);
+    if (connection.unanswered > MAX_PIPELINED || connection.pipelined > MAX_PIPELINED_HEADS) {
       this.#options.metrics?.recordRefusal('OVERLOADED');
       socket.destroy();
       return;
@@ -204,3 +207,6 @@ export class Listener {
     this.#options.metrics?.recordRefusal('BAD_REQUEST');
   }
 }
+
+const lengthOfHead = ({ url = '', rawHeaders }: IncomingMessage) =>
+  rawHeaders.reduce((sum, text) => sum + text.length, url.length);

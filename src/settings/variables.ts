@@ -1,5 +1,5 @@
 import { namedKinds } from '../callers/identity.ts';
-import type { QuotaLimits } from '../callers/limits.ts';
+import { LIMITS, ofRequester, type QuotaLimits } from '../callers/limits.ts';
 import { ADDRESS_KEYS, CALLER_VARIABLES } from '../callers/settings.ts';
 import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
 import { address, choice, isLocalHost, port, type Table, type Values } from '../config/values.ts';
@@ -98,9 +98,10 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   refuse(isSet('quotaStoreUrl') && !quotas.some(isSet), 'quotaStoreUrl', missing, 'neither');
 
   // Without a header that names them, nobody could be told from anybody.
-  const isCounted = (limits?: QuotaLimits) => limits?.perMinuteOfPerson !== undefined;
+  const byRequester = LIMITS.filter(({ shares }) => shares === ofRequester).map(({ name }) => name);
+  const isCounted = (limits?: QuotaLimits) => byRequester.some((name) => limits?.[name] !== undefined);
   const namesNobody = namedKinds(rows.values.trustedHeaders ?? {}).length === 0;
-  const naming = 'a person or an address for perMinuteOfPerson';
+  const naming = `a person or an address for ${byRequester.join(' and ')}`;
   const isNeeded =
     chosen.some((slice) => isCounted(quotaOf(slice, rows.values))) || services.some(({ quota }) => isCounted(quota));
   refuse(isNeeded && namesNobody, 'trustedHeaders', naming, 'neither');

@@ -56,6 +56,9 @@ export interface UpstreamOptions<Configured extends Account> extends SharedOptio
   readonly onCall?: () => void;
 }
 
+/** The evidence of an answer that does not end its connection. */
+const IS_USUAL: ReadonlySet<Evidence> = new Set(['well', 'answered']);
+
 /** A call without an answer starts probes after this many ms, or after half of its deadline if that is sooner. */
 const MAX_PROBE_AFTER_MS = 700;
 
@@ -102,15 +105,15 @@ export class UpstreamClient<Configured extends Account = Account> {
     const permit = this.health.admit(id, !bulkhead.isFull);
     const cancellation = permit.isTrial ? undefined : operation.signal;
     const pool = this.#poolFor(account);
+    let sent: PendingRequest | undefined;
     const fail = (error: unknown): never => {
-      permit.fail(error);
+      permit.fail(error, sent !== undefined);
       throw error;
     };
     const lookUp = pool.lookUp();
     if (lookUp) await lookUp.then(() => cancellation?.throwIfAborted()).catch(fail);
 
     const wasQueued = !bulkhead.tryEnter();
-    let sent: PendingRequest | undefined;
     // A call that was queued is late because of our own limit.
     const deadline = startDeadline(timeoutMs, eventLoop, () => (wasQueued ? undefined : sent), cancellation);
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
@@ -158,9 +161,9 @@ export class UpstreamClient<Configured extends Account = Account> {
     };
     try {
       const received = await sent.response;
-      // The exceptions of both services are JSON objects. Something else has answered, such as a load balancer without backends.
-      if (received.status >= 500 && typeof received.json !== 'object') sent.endConnection();
       const reading = read(received);
+      // Behind a load balancer one backend can be broken, or nothing but the balancer is there.
+      if (!IS_USUAL.has(reading.evidence)) sent.endConnection();
       end(reading.outcome ?? outcomeOf(received.status), received.status);
       return reading;
     } catch (error) {

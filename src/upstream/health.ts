@@ -8,6 +8,8 @@ import type { UpstreamSettings } from './settings.ts';
 
 /** How often a trial is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
 const TRIAL_INTERVAL_MS = 1_000;
+/** For how long after a pass a limit does not pause the account, in ms. */
+const PASSING_MS = 10_000;
 /** The most trials that follow one at once, because it was inconclusive. */
 const MORE_TRIALS = 4;
 /** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
@@ -29,7 +31,7 @@ export interface Permit {
   /** Throws what `admit` throws if an outage or a pause has begun while the call waited. */
   confirm(): void;
   settle(evidence: Evidence): void;
-  fail(error: unknown): void;
+  fail(error: unknown, wasSent: boolean): void;
 }
 
 /**
@@ -60,7 +62,7 @@ export class AccountHealth {
 
   /** The state for people. It is `refused` also if calls say so and probes do not: a service may check credentials last. */
   get shownState(): HealthState {
-    return this.#refusals.areMany ? 'refused' : this.#status.state;
+    return this.#refusals.areMany && this.#status.state !== 'outage' ? 'refused' : this.#status.state;
   }
 
   /**
@@ -82,10 +84,13 @@ export class AccountHealth {
     return true;
   }
 
-  /** Admits another trial at once after an inconclusive one. Otherwise a bot could take each of them, and nobody would see a recovery. */
-  tryAgain(): void {
-    if (this.#trialsLeft <= 0) return;
-    this.#trialsLeft -= 1;
+  /**
+   * Admits another trial at once after one that was inconclusive, or that a limit of our own has stopped before it was sent. Otherwise a
+   * bot could take each of them, and nobody would see a recovery.
+   */
+  tryAgain(wasSent: boolean): void {
+    if (wasSent && this.#trialsLeft <= 0) return;
+    if (wasSent) this.#trialsLeft -= 1;
     this.#nextTrialAt = 0;
   }
 
@@ -100,8 +105,8 @@ export class AccountHealth {
   recordProbe(evidence: Evidence, reason: string, sentAt: number, retryAfterMs = 0): void {
     if (this.#respondedAt >= sentAt) return;
     const now = performance.now();
-    // If calls are answered, the limit applies to something else.
-    if (retryAfterMs > 0 && now - this.#respondedAt >= TRIAL_INTERVAL_MS) {
+    // If calls pass, the limit applies to something else, such as failures, of which each probe is one.
+    if (retryAfterMs > 0 && now - this.#respondedAt >= PASSING_MS) {
       if (now >= this.#pausedUntil) this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterMs);
     }
@@ -204,17 +209,17 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
     admit(id: string, canBeSent = true): Permit {
       const account = accounts.get(id);
       const isTrial = account?.admit(canBeSent) ?? false;
-      const settle = (evidence: Evidence) => {
+      const settle = (evidence: Evidence, wasSent = true) => {
         if (!account) return;
         if (evidence === 'well') recordResponse(account);
         else if (evidence !== 'answered' && evidence !== 'local_failure') schedule.start(id);
-        if (isTrial && !CONFIRMS.has(evidence)) account.tryAgain();
+        if (isTrial && !CONFIRMS.has(evidence)) account.tryAgain(wasSent);
         if (evidence !== 'well' && !BLAMES_CREDENTIALS.has(evidence)) return;
         if (!account.countRefusal(evidence !== 'well')) return;
         log.error({ service, region: account.region, account: id, health: account.shownState }, CALLS_REFUSED);
       };
       const confirm = () => void (isTrial || account?.admit(false));
-      return { isTrial, confirm, settle, fail: (error) => settle(evidenceOfError(error)) };
+      return { isTrial, confirm, settle, fail: (error, wasSent) => settle(evidenceOfError(error), wasSent) };
     },
     /** Probes an account, such as one whose call is late, until it responds. */
     requestProbe: (id: string): void => schedule.start(id),

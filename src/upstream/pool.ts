@@ -60,6 +60,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
   /** The last one serves the next call, so that others become old. */
   const idle: Connection[] = [];
   let isClosed = false;
+  /** Where the last connection leads, or would have led. */
+  let lastAddress: string | undefined;
   const witness = probe && createWitness(probe, (keeping) => open(keeping).client, stepsMs);
   const idleMs = () => witness?.idleMs ?? idleMsAfter(0);
 
@@ -77,6 +79,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
           const [error, socket] = given;
           if (!error) guardReads(socket);
           connection.address = socket?.remoteAddress;
+          lastAddress = connection.address ?? first?.address;
           // Whatever became of the others, the first one did not serve.
           if (first && first.address !== connection.address) name?.recordFailure(first.address);
           callback(...given);
@@ -107,13 +110,17 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     else if (client.destroyed) clients.delete(client);
   }
 
+  /** Does the name still lead to this address, and has nothing shown since then that it fails? */
+  const isUsable = (address: string | undefined, since: number) =>
+    !name || (name.has(address) && !name.hasFailedSince(address ?? '', since));
+
   /** The connection for the next call. */
   function take(): Connection {
     const now = performance.now();
     for (let known = idle.pop(); known; known = idle.pop()) {
       const { endsAt, idleSince = 0, address } = known;
       known.idleSince = undefined;
-      if (now < endsAt && now - idleSince < idleMs() && (!name || name.has(address))) return known;
+      if (now < endsAt && now - idleSince < idleMs() && isUsable(address, idleSince)) return known;
       end(known.client);
     }
     // What is proven meanwhile counts for this connection too. Keep-Alive may say less.
@@ -132,10 +139,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
       witness?.recordCall();
       const connection = take();
       connection.client.dispatch(request, handler);
-      return () => {
-        if (connection.address) name?.recordFailure(connection.address);
-        end(connection.client);
-      };
+      return () => end(connection.client);
     },
     prepareRetry: async () => name?.refresh(),
   };
@@ -146,6 +150,13 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
     post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
       new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
+    /** After a probe that failed: its address is the last one to try for a minute. Asks whether the name leads there at all. */
+    blameAddress: async (): Promise<boolean> => {
+      if (!name || lastAddress === undefined) return true;
+      name.recordFailure(lastAddress);
+      await name.refresh();
+      return name.has(lastAddress);
+    },
     close: async (): Promise<void> => {
       isClosed = true;
       await Promise.all([...clients].map((client) => client.destroy()));

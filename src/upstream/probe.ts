@@ -39,6 +39,8 @@ export function evidenceOfError(error: unknown): Evidence {
   return error.code === 'UPSTREAM_REJECTED' ? 'undocumented_refusal' : 'failed';
 }
 
+const MOVED: ProbeResult = { evidence: 'local_failure', reason: 'the name leads elsewhere now' };
+
 /** Each probe of an account begins at another address, because it does not wait for the result of the last one. */
 const turns = new WeakMap<Probe, number>();
 
@@ -54,6 +56,9 @@ export async function sendProbe(
   const pool = openPool(probe.origin, dns, { timeoutMs, turn });
   let pending: PendingRequest | undefined;
   let deadline: ReturnType<typeof startDeadline> | undefined;
+  // A failure is about the address, then about the name, and only then about the service.
+  const resultOf = async (result: ProbeResult) =>
+    result.evidence !== 'failed' || (await pool.blameAddress()) ? result : MOVED;
   try {
     await pool.lookUp();
     signal.throwIfAborted();
@@ -64,12 +69,12 @@ export async function sendProbe(
     const { evidence, reason } = probe.classify(response, body);
     // No client can provoke this response.
     if (evidence === 'answered') return { evidence: 'well', reason: '' };
-    return { evidence, reason, retryAfterMs: response.retryAfterMs };
+    return { ...(await resultOf({ evidence, reason })), retryAfterMs: response.retryAfterMs };
   } catch (error) {
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, internal = code } = error;
-    return { evidence: evidenceOfError(error), reason: internal };
+    return resultOf({ evidence: evidenceOfError(error), reason: internal });
   } finally {
     deadline?.stop();
     await pool.close();

@@ -17,13 +17,21 @@ export type Count = Awaited<ReturnType<typeof countBy>>;
 /** Counts a call by a key, in a window of so many seconds, after it has waited this long for other counts, in ms. Never rejects. */
 export type Counter = (key: string, seconds: number, waitedMs: number) => Promise<Count>;
 
+/** A count that ends sooner is not taken back, in ms: in the next window it would be below 0. */
+const LEAST_LEFT_MS = 1_000;
+/** For how long a key that was refused is remembered once nobody asks for it, in ms. */
+const REMEMBERED_MS = 60_000;
+
 /** Each count has a duration of its own. */
 const OPTIONS = { keyPrefix: '', points: 1, duration: 1 };
 
 /** `calls` are those in the window, with this one. `takeBack` never rejects: what cannot be taken back stays counted. */
 async function countBy(limiter: RateLimiterMemory | RateLimiterRedis, key: string, customDuration: number) {
   const { consumedPoints: calls, msBeforeNext } = await limiter.penalty(key, 1, { customDuration });
-  return { calls, msBeforeNext, takeBack: () => limiter.reward(key, 1, { customDuration }).catch(() => undefined) };
+  const takeBack = async () => {
+    if (msBeforeNext > LEAST_LEFT_MS) await limiter.reward(key, 1, { customDuration }).catch(() => undefined);
+  };
+  return { calls, msBeforeNext, takeBack };
 }
 
 export function counterOfProcess(): Counter {
@@ -41,9 +49,22 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
   const causes = new Set<string>();
   const isAlone = (key?: string) => [undefined, key].some((scope) => performance.now() < (aloneUntil.get(scope) ?? 0));
 
+  /** Forgets keys, the oldest first, that nobody has asked for since: such as that of a person who is gone. */
+  function forget(now: number): void {
+    for (const [key, until] of aloneUntil) {
+      if (now < until + REMEMBERED_MS) return;
+      aloneUntil.delete(key);
+    }
+  }
+
   /** Without a key, it concerns all. Without a cause, a connection was only closed: it is back soon, or has an error. */
   function recordFailure(cause: string | undefined, key?: string): void {
-    if (!isAlone(key)) aloneUntil.set(key, performance.now() + RETRY_AFTER_MS);
+    const now = performance.now();
+    if (!isAlone(key)) {
+      aloneUntil.delete(key);
+      aloneUntil.set(key, now + RETRY_AFTER_MS);
+    }
+    forget(now);
     metrics.recordQuotaStore(true);
     if (cause === undefined || causes.has(cause)) return;
     causes.add(cause);
@@ -54,6 +75,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     aloneUntil.delete(undefined);
     // What has ended for one key may have concerned all.
     if (aloneUntil.has(key)) aloneUntil.clear();
+    forget(performance.now());
     if (aloneUntil.size > 0) return;
     metrics.recordQuotaStore(false);
     if (causes.size > 0) log.info('the quota store counts again');

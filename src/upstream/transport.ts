@@ -63,7 +63,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #settled = Promise.withResolvers<UpstreamResponse>();
   /** Rejects with an UPSTREAM code, with OVERLOADED for a limit of this machine, or with the reason of the abort. */
   readonly response = this.#settled.promise;
-  /** Keeps its connection from further requests, because what has answered may not be the service. */
+  /** Keeps its connection from further requests. Blames no address: a client can provoke an answer. */
   endConnection = () => {};
   readonly #chunks: Buffer[] = [];
   readonly #carrier: Carrier;
@@ -114,7 +114,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   /** Rejects `response` with this reason and closes the socket, unless the request is over. */
   #abort(reason: Error): void {
     if (this.#isOver) return;
-    // An address that does not answer in time is the last one to try for a while.
     if (isUpstreamFailure(reason)) this.endConnection();
     this.#reject(reason);
     this.#controller?.abort(reason);

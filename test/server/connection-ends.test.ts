@@ -177,6 +177,23 @@ test.concurrent('a client may send 32 requests without waiting for an answer, an
   expect(held.length).toBeLessThan(35 + 2);
 });
 
+test.concurrent('requests with heads of more than 32 KiB together that wait for an answer end their connection', async ({
+  onTestFinished,
+}) => {
+  const held: ServerResponse[] = [];
+  const handle = (_request: IncomingMessage, response: ServerResponse) => void held.push(response);
+  const listener = new Listener({ maxConnections: 9, handle });
+  onTestFinished(() => listener.close(0));
+  const { socket, closed } = openConnection(await listener.listen('127.0.0.1', 0));
+  // The first one does not wait.
+  const large = requestOf().replace('host: x', `host: x\r\ncookie: ${'x'.repeat(15_000)}`);
+  socket.write(large.repeat(3));
+  await until(() => held.length === 3);
+  socket.write(large);
+  await closed;
+  expect(held).toHaveLength(3);
+});
+
 test.concurrent('a request that is under way when its connection gets old is answered, and an idle one ends with its next response', async (context) => {
   const [busy, idle] = [open(context), open(context)];
   // They came while their connections were young.

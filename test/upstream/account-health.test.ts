@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, test } from 'vitest';
+import { DeviceTrustError } from '../../src/errors.ts';
 import { type Behaviour, hang, type RawRequest } from '../support/hostile.ts';
 import { accountStarter, down, inTurn, refusing, shortestGap, well } from './support.ts';
 
@@ -56,6 +57,15 @@ describe.concurrent('an outage', () => {
     const sent = sentAt.length;
     await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(sent + 4);
     expect([changes, statusOf()?.reason]).toEqual([['outage: HTTP status 503'], 'HTTP status 503']);
+  });
+
+  test('an outage admits a trial again that a limit of our own has stopped before it was sent', async ({ expect }) => {
+    const { health, stateIs } = await startAccount(down);
+    health.requestProbe('a');
+    await expect.poll(stateIs).toBe('outage');
+    for (let stopped = 0; stopped < 50; stopped += 1)
+      health.admit('a').fail(new DeviceTrustError('RATE_LIMITED'), false);
+    expect(health.admit('a').isTrial).toBe(true);
   });
 
   test('an outage ends at once with the documented answer of a call', async ({ expect }) => {

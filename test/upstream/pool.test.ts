@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createDnsCache, type Lookup } from '../../src/runtime/dns.ts';
-import { answer, type Behaviour, type Hostile, hang, startHostile } from '../support/hostile.ts';
+import type { Evidence } from '../../src/upstream/health-table.ts';
+import { sendProbe } from '../../src/upstream/probe.ts';
+import type { UpstreamResponse } from '../../src/upstream/transport.ts';
+import { answer, type Behaviour, closeConnection, type Hostile, hang, startHostile } from '../support/hostile.ts';
 import { untilEnd } from '../support/until-end.ts';
-import { asIs, createContext, createTestClient, requestTo } from './support.ts';
+import { asIs, createContext, createTestClient, probeOf, requestTo } from './support.ts';
 
 /** Which socket a request gets: how its host name is looked up, and how many there are. */
 
 const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];
 const good = answer(200, '{}');
 const atName = ({ port }: Hostile) => `http://upstream.example:${port}`;
+
+const failed = (response: UpstreamResponse) => ({ ...asIs(response), evidence: 'failed' as const });
 
 const start = (behave: Behaviour) => untilEnd(startHostile(behave));
 
@@ -47,14 +52,38 @@ describe('a host name', () => {
   });
 });
 
-test('an address that leaves a call unanswered until its deadline is the last one for the next call', async () => {
-  const hanging = await start(hang);
-  const healthy = await untilEnd(startHostile(good, { at: [hanging.port, '127.0.0.2'] }));
+test.each<[string, Behaviour]>([
+  ['leaves requests unanswered', hang],
+  ['closes connections instead of an answer', closeConnection],
+  ['answers 503 for a service that is not there', answer(503, '<h1>503</h1>')],
+])('an address that %s is the last one as soon as a probe shows it, whatever calls show', async (_what, behave) => {
+  const broken = await start(behave);
+  const healthy = await untilEnd(startHostile(good, { at: [broken.port, '127.0.0.2'] }));
   const both = [...LOOPBACK, { address: '127.0.0.2', family: 4 }];
-  const { post } = startClient(async () => both, 500);
-  await expect(post(atName(hanging))).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
-  expect(await post(atName(hanging))).toMatchObject({ status: 200 });
-  expect([hanging.requests, healthy.requests]).toEqual([1, 1]);
+  const dns = createDnsCache(undefined, async () => both);
+  const client = createTestClient({ dns, timeoutMs: 500, upstreamMaxInFlight: 1_000 });
+  const url = atName(broken);
+  const post = () => client.call(requestTo(url, createContext()), failed).catch(() => 'failed');
+  // A client can provoke each of these.
+  for (const _ of [1, 2]) await post();
+  expect([broken.requests, healthy.requests]).toEqual([2, 0]);
+  const options = { dns, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 500 };
+  await sendProbe(probeOf(url), options, new AbortController().signal);
+  await post();
+  expect([broken.requests, healthy.requests]).toEqual([3, 1]);
+});
+
+test('a probe that fails where the name no longer leads shows nothing of the service', async () => {
+  const drained = await start(closeConnection);
+  let address = '127.0.0.1';
+  const dns = createDnsCache(undefined, async () => [{ address, family: 4 }]);
+  await dns.nameFor('upstream.example').lookUp();
+  // An answer that is a second old is asked for again.
+  await sleep(1_000);
+  address = '127.0.0.2';
+  const options = { dns, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 500 };
+  const { evidence } = await sendProbe(probeOf(atName(drained)), options, new AbortController().signal);
+  expect(evidence).toBe('local_failure');
 });
 
 describe('a look-up', () => {
@@ -102,18 +131,24 @@ describe('a look-up', () => {
 });
 
 describe('a socket', () => {
-  test('a socket on which something else than the service answered with a 5xx serves no further call', async () => {
-    const exception = answer(503, '{"code":503,"message":"Service Unavailable"}');
-    const upstream = await start((exchange) =>
-      (exchange.nth === 1 ? answer(503, '<h1>503</h1>') : exception)(exchange),
-    );
-    const { postFirst } = startClient(() => new Promise(() => {}));
-    for (const connections of [1, 2, 2]) {
-      await postFirst(upstream.url);
+  test.each<[Evidence, number]>([
+    ['well', 1],
+    ['answered', 1],
+    ['failed', 2],
+    ['refused', 2],
+    ['inconclusive', 2],
+  ])(
+    'a socket whose answer is %s serves the next call unless the backend may be broken',
+    async (evidence, connections) => {
+      const upstream = await start(good);
+      const client = createTestClient({ upstreamMaxInFlight: 1_000 });
+      for (const _ of [1, 2]) {
+        await client.call(requestTo(upstream.url, createContext()), (response) => ({ ...asIs(response), evidence }));
+        await sleep(10);
+      }
       expect(upstream.connections).toBe(connections);
-    }
-    expect(upstream.open).toBe(1);
-  });
+    },
+  );
 
   test('a socket of a call that ended serves one of the queue, so that there are never more than calls under way', async () => {
     const waiting: (() => void)[] = [];
