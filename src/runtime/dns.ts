@@ -77,16 +77,18 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
     });
   }
 
+  const failedAt = ({ address }: LookupAddress) => failures.get(address) ?? Number.NEGATIVE_INFINITY;
+  /** The addresses that have not failed for a while. */
+  const goodOnes = () => addresses.filter((each) => performance.now() - failedAt(each) >= LAST_MS);
+
   return {
     /**
      * The last addresses of the name, in the order in which a connection tries them; empty before the first ones are known. Each
      * `turn` begins at another one.
      */
     inOrder(turn = 0): LookupAddress[] {
-      const since = performance.now() - LAST_MS;
-      const failureOf = ({ address }: LookupAddress) => failures.get(address) ?? since;
-      const good = addresses.filter((each) => failureOf(each) <= since);
-      const failed = addresses.filter((each) => failureOf(each) > since).sort((a, b) => failureOf(a) - failureOf(b));
+      const good = goodOnes();
+      const failed = addresses.filter((each) => !good.includes(each)).sort((a, b) => failedAt(a) - failedAt(b));
       const at = turn % Math.max(good.length, 1);
       return [...good.slice(at), ...good.slice(0, at), ...failed];
     },
@@ -95,6 +97,7 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
     /** Has this address failed since then, on the clock of `performance.now()`? */
     hasFailedSince: (address: string, since: number): boolean => (failures.get(address) ?? 0) > since,
     has,
+    hasGoodOne: (): boolean => goodOnes().length > 0,
     /**
      * Finds the addresses; undefined if they are known, and refreshed in the background if they are old. Rejects after 1.5 s with
      * ETIMEDOUT. ENOTFOUND is about the name, any other code about this machine.

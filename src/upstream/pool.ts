@@ -61,7 +61,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
   const idle: Connection[] = [];
   let isClosed = false;
   /** Where the last connection leads, or would have led. */
-  let lastAddress: string | undefined;
+  let last: { readonly address: string; readonly hasOpened: boolean } | undefined;
   const witness = probe && createWitness(probe, (keeping) => open(keeping).client, stepsMs);
   const idleMs = () => witness?.idleMs ?? idleMsAfter(0);
 
@@ -79,7 +79,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
           const [error, socket] = given;
           if (!error) guardReads(socket);
           connection.address = socket?.remoteAddress;
-          lastAddress = connection.address ?? first?.address;
+          const address = connection.address ?? first?.address;
+          last = address === undefined ? undefined : { address, hasOpened: !error };
           // Whatever became of the others, the first one did not serve.
           if (first && first.address !== connection.address) name?.recordFailure(first.address);
           callback(...given);
@@ -150,12 +151,15 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
     post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
       new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
-    /** After a probe that failed: its address is the last one to try for a minute. Asks whether the name leads there at all. */
-    blameAddress: async (): Promise<boolean> => {
-      if (!name || lastAddress === undefined) return true;
-      name.recordFailure(lastAddress);
+    /**
+     * After a probe that failed: its address is the last one to try for a minute. Asks the name again. Resolves with whether the service
+     * is at fault: the name still leads there, and no other address may work. A connection that did not open has tried all of them.
+     */
+    blame: async (): Promise<boolean> => {
+      if (!name || !last) return true;
+      name.recordFailure(last.address);
       await name.refresh();
-      return name.has(lastAddress);
+      return name.has(last.address) && !(last.hasOpened && name.hasGoodOne());
     },
     close: async (): Promise<void> => {
       isClosed = true;

@@ -39,7 +39,10 @@ export function evidenceOfError(error: unknown): Evidence {
   return error.code === 'UPSTREAM_REJECTED' ? 'undocumented_refusal' : 'failed';
 }
 
-const MOVED: ProbeResult = { evidence: 'local_failure', reason: 'the name leads elsewhere now' };
+const NOT_THE_SERVICE: ProbeResult = {
+  evidence: 'local_failure',
+  reason: 'an address fails, and another one of the name may work',
+};
 
 /** Each probe of an account begins at another address, because it does not wait for the result of the last one. */
 const turns = new WeakMap<Probe, number>();
@@ -58,7 +61,7 @@ export async function sendProbe(
   let deadline: ReturnType<typeof startDeadline> | undefined;
   // A failure is about the address, then about the name, and only then about the service.
   const resultOf = async (result: ProbeResult) =>
-    result.evidence !== 'failed' || (await pool.blameAddress()) ? result : MOVED;
+    result.evidence !== 'failed' || (await pool.blame()) ? result : NOT_THE_SERVICE;
   try {
     await pool.lookUp();
     signal.throwIfAborted();
