@@ -39,7 +39,7 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
   });
   const { check, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
 
-  /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED or CANCELLED */
+  /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, RATE_LIMITED or CANCELLED */
   async function validate(input: ValidateCaptchaInput, audience: Audience, operation: RequestContext) {
     const { caller } = operation;
     const captcha = checkInput(input, upstream);

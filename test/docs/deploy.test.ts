@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { LIMITS } from '../../src/callers/limits.ts';
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/settings/variables.ts';
 import { problemsOf } from '../config/support.ts';
@@ -35,6 +36,10 @@ test('the tables of the configuration have every variable once, with its default
     secret === true,
   ]);
   expect(documented.sort()).toEqual(variables.sort());
+});
+
+test.each(LIMITS)('the page about quotas has the limit $name', ({ name }) => {
+  expect(page.text.split('## Quotas')[1]?.split('\n## ')[0]).toContain(name);
 });
 
 test('each example of a configuration is accepted', () => {
