@@ -156,14 +156,18 @@ test.concurrent('an answer that waited for another one leaves no time limit behi
   connection.socket.destroy();
 });
 
-test.concurrent('a client may send 32 requests without waiting for an answer, and each answer makes room for one more', async ({
-  onTestFinished,
-}) => {
+/** A listener that answers nothing by itself. */
+async function holdRequests({ onTestFinished }: Context) {
   const held: ServerResponse[] = [];
   const handle = (_request: IncomingMessage, response: ServerResponse) => void held.push(response);
   const listener = new Listener({ maxConnections: 9, handle });
   onTestFinished(() => listener.close(0));
-  const { socket, received, closed } = openConnection(await listener.listen('127.0.0.1', 0));
+  return { held, url: await listener.listen('127.0.0.1', 0) };
+}
+
+test.concurrent('a client may send 32 requests without waiting for an answer, and each answer makes room for one more', async (context) => {
+  const { held, url } = await holdRequests(context);
+  const { socket, received, closed } = openConnection(url);
   // One is answered, and 32 wait.
   socket.write(requestOf().repeat(33));
   await until(() => held.length === 33);
@@ -177,14 +181,9 @@ test.concurrent('a client may send 32 requests without waiting for an answer, an
   expect(held.length).toBeLessThan(35 + 2);
 });
 
-test.concurrent('requests with heads of more than 32 KiB together that wait for an answer end their connection', async ({
-  onTestFinished,
-}) => {
-  const held: ServerResponse[] = [];
-  const handle = (_request: IncomingMessage, response: ServerResponse) => void held.push(response);
-  const listener = new Listener({ maxConnections: 9, handle });
-  onTestFinished(() => listener.close(0));
-  const { socket, closed } = openConnection(await listener.listen('127.0.0.1', 0));
+test.concurrent('requests with heads of more than 32 KiB together that wait for an answer end their connection', async (context) => {
+  const { held, url } = await holdRequests(context);
+  const { socket, closed } = openConnection(url);
   // The first one does not wait.
   const large = requestOf().replace('host: x', `host: x\r\ncookie: ${'x'.repeat(15_000)}`);
   socket.write(large.repeat(3));
