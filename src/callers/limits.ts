@@ -3,8 +3,9 @@ import type { z } from 'zod';
 import { entryOf, number } from '../config/json-values.ts';
 import { type Callers, type Holder, type Requester, sharesOf } from './shares.ts';
 
-/** Who makes a call. Undefined if it is for nobody in particular. */
+/** The caller that a call is for. */
 export interface Calling extends Holder {
+  /** The person or network behind it; undefined where only the caller counts. */
   readonly requester?: Requester | undefined;
 }
 
@@ -70,15 +71,16 @@ function ofCallers(
 }
 
 /**
- * Counts the calls of one person or network at all accounts: the client chooses the account. A service names its requesters itself, so
- * its counts are its own, and none if it names nobody. Whom the router does not name share one count, which a bot would use otherwise.
+ * Counts the calls of one person or network at all accounts, because the client chooses the account. Each service has counts of its own,
+ * because it names its requesters itself; if it names nobody, nothing is counted. All requests of the router that name nobody share one
+ * count: otherwise bots would name nobody.
  */
 export function ofRequester(
-  { total, own = total }: Given,
+  { total = Number.POSITIVE_INFINITY, own = Number.POSITIVE_INFINITY }: Given,
   _account: string,
   { name, isService, requester }: Calling,
 ): Share[] {
-  const calls = Math.min(total ?? Number.POSITIVE_INFINITY, own ?? Number.POSITIVE_INFINITY);
+  const calls = Math.min(total, own);
   if (!Number.isFinite(calls) || !requester || (isService && requester.kind === 'anonymous')) return [];
   // The store needs to know nobody.
   const id = createHash('sha256').update(`${requester.kind} ${requester.id}`).digest('base64url');

@@ -153,7 +153,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
       new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
     /**
      * After a probe that failed: its address is the last one to try for a minute. Asks the name again. Resolves with whether the service
-     * is at fault: the name still leads there, and no other address may work. A connection that did not open has tried all of them.
+     * is at fault: the name still leads there, and no other address may work. Over TCP, a connection that did not open has tried all.
      */
     blame: async (): Promise<boolean> => {
       if (!name || !last) return true;
