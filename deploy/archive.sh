@@ -5,8 +5,8 @@ licences=$(npm ls --omit=dev --all --parseable | sed -n "s|^$(pwd -P)/||p" |
   xargs -I{} find {} -maxdepth 1 -iname 'licen[sc]e*')
 files=$(find LICENSE package.json schema dist/server deploy $licences -type f \
   ! -path 'schema/fixtures/*' ! -name secret.env)
-# An archive of git belongs to root, who also unpacks it, and can be read by everybody, whoever packs it and whatever the umask is.
-# With tar this takes options that differ, or are missing.
+# The files of a git archive belong to root, who unpacks it, and everybody can read them, whoever packs it with whatever umask.
+# The options of tar for this differ, or are missing.
 GIT_DIR=$(mktemp -d)
 export GIT_DIR
 trap 'rm -rf "$GIT_DIR"' EXIT

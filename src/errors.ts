@@ -94,9 +94,9 @@ export function isErrorCode(value: unknown): value is ErrorCode {
  * - `outage`: the call was not sent, because the service is down.
  * - `pause`: the call was not sent, because its account is paused, which is not the service's fault.
  * - `unknown_host`: the host of the service does not exist.
- * - `unreadable`: a 200 has arrived, but not as a whole.
+ * - `unreadable`: a 200 has arrived incomplete.
  * - `bodiless`: the head of a 200 has arrived in time, but nothing of its body.
- * - `incomplete`: a response was cut before it had a status.
+ * - `incomplete`: a response was cut off before its status.
  */
 type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'unreadable' | 'bodiless' | 'incomplete';
 

@@ -38,9 +38,9 @@ function fail(event: string, thrown: unknown): never {
 // The state after an uncaught exception is unknown. A rejection that nothing handles arrives here as well.
 process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
-/** A signal that comes again ends a stop at once. npm sends each twice, so there it does after this many ms. */
+/** A signal that is repeated ends a stop, if this many ms have passed: npm sends each signal twice. */
 const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
-/** Another signal ends a stop after this many ms: systemd and terminals may send SIGHUP beside the first. */
+/** A different signal ends a stop only after this many ms: systemd and terminals can send SIGHUP with the first. */
 const OTHER_SIGNAL_MS = 5_000;
 
 /** How long a stop may take after `SHUTDOWN_GRACE_MS`: requests get 7 s, traces 2 s. */
@@ -107,7 +107,7 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
 
 const config = readConfig();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
-// Tests keep a machine so busy that this process is late for no fault of its own. In live mode nothing lifts this limit.
+// Tests can keep a machine so busy that this process is late through no fault of its own. In live mode nothing lifts this limit.
 const maxDelayMs = (config.upstreamMode === 'sandbox' && Number(process.env['TEST_MAX_DELAY_MS'])) || undefined;
 app = await createApp(config, log, { slices: chosen, plugins, maxDelayMs }).catch((error: unknown) => {
   const problem = listenProblem(error, config);

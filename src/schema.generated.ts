@@ -105,7 +105,7 @@ export type CaptchaIndeterminateCause =
   | 'CONFIGURATION'
   /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
-  /** No usable response: the service was unreachable or too slow, or another server answered in its place, for example with an error page. By default `proceed` is true only in a confirmed outage, and never after a part of a response with HTTP status 200. */
+  /** No usable response: the service was unreachable or too slow, or another server answered in its place, for example with an error page. By default `proceed` is true only in a confirmed outage, and never once part of the body of a 200 has arrived, because it may be a rejection. */
   | 'TRANSPORT';
 
 /** The service confirmed that this challenge was solved. `proceed` is true. */

@@ -1,7 +1,7 @@
 // Recipe 0.8.0: the release that changed it last. Needs jose 6.1 or later.
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 
-/** Where the attestations of captchas come from, and which of them are for this service. */
+/** The origin of captcha attestations, and those that this service accepts. */
 export interface AttestationConfig {
   /** `/.well-known/jwks.json` of the device-trust subgraph, and the issuer that is configured there. */
   readonly jwksUrl: string;
@@ -32,7 +32,7 @@ type Verify = (token: string, action: string, person: string) => Promise<Proof |
 
 /**
  * Verifies tokens for this action and person, of one issuer or several, such as one in each region. Rejects if the keys cannot be
- * fetched, or if one is not known and was looked for within the last 30 s: never take that for a proof, and let the client try again.
+ * fetched, or if the token's key is unknown and the last fetch is less than 30 s ago: neither is a proof, so let the client try again.
  */
 export function createVerifier(...issuers: readonly AttestationConfig[]): Verify {
   const verifiers = new Map(issuers.map((config) => [config.issuer, createVerifierOf(config)]));
@@ -55,7 +55,7 @@ function createVerifierOf({ jwksUrl, issuer, audience, subject }: AttestationCon
   let triedAt = Number.NEGATIVE_INFINITY;
   const keys = createRemoteJWKSet(new URL(jwksUrl), {
     timeoutDuration: 3_000,
-    // After a failure jose itself would ask again for each forged token.
+    // After a failure jose itself would fetch again for each forged token.
     [customFetch]: async (url, options) => {
       if (Date.now() - triedAt < (keys.fresh ? 30_000 : 1_000))
         throw new Error('the keys could not be fetched just now');
@@ -77,7 +77,7 @@ function createVerifierOf({ jwksUrl, issuer, audience, subject }: AttestationCon
   }
 
   return async (token, action, person) => {
-    // While this is so, a key that is not known is not looked for, although it may have been published meanwhile.
+    // Meanwhile jose does not fetch an unknown key, although it may have been published by now.
     const { coolingDown } = keys;
     try {
       const { payload } = await jwtVerify(token, keys, { ...pinned, ...times, requiredClaims });

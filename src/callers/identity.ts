@@ -16,7 +16,7 @@ import {
 
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
 const BEARER = /^bearer +([!-~]+)$/i;
-/** A peer on this machine, in the forms in which a socket names it (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5). */
+/** A loopback address, in every form that a socket reports (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5). */
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 const NO_HEADERS: RawHeaders = { rawHeaders: [] };
@@ -25,8 +25,8 @@ const NO_HEADERS: RawHeaders = { rawHeaders: [] };
 export type Caller = NonNullable<ReturnType<ReturnType<typeof identifierOf>>>;
 
 /**
- * Makes the function that identifies a caller by its secret: anyone if no secret is configured, undefined without a known one.
- * In the sandbox, headers from this machine are trusted without a secret, to try every feature.
+ * Makes the function that identifies a caller by its secret: anyone if no secret is configured, undefined for an unknown one.
+ * In the sandbox, headers from this machine are trusted without a secret, so that every feature can be tried.
  */
 export function identifierOf(settings: CallerSettings, trustsLoopback = false) {
   const { trustedHeaders = {} } = settings;
@@ -61,7 +61,7 @@ export function identifierOf(settings: CallerSettings, trustsLoopback = false) {
       this.#request = request;
     }
 
-    /** The client, as trusted headers describe it; empty if none is configured for it. Read at the first use: few need it. */
+    /** The client as trusted headers describe it; empty if none is configured. Read on first use, because few requests need it. */
     get metadata(): TrustedMetadata {
       this.#metadata ??= readMetadata(this.#request);
       return this.#metadata;
@@ -87,7 +87,7 @@ export function identifierOf(settings: CallerSettings, trustsLoopback = false) {
   };
 }
 
-/** The credential with this secret. All are compared, so the time reveals nothing of a secret but its length. */
+/** The credential with this secret. All are compared, so the time reveals only a secret's length. */
 function find<Credential extends { readonly secret: Buffer }>(known: readonly Credential[], presented: string) {
   const bytes = Buffer.from(presented);
   let found: Credential | undefined;
@@ -112,7 +112,7 @@ export function requesterOf(caller: Pick<Caller, 'subject' | 'metadata'>, header
   return network === undefined ? { kind: 'anonymous', id: '' } : { kind: 'network', id: network };
 }
 
-/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), normalised. */
+/** An IPv4 address, or the first 56 bits of an IPv6 address, which a household shares (RFC 6177), normalised. */
 function networkOf(address: string): string | undefined {
   const { ipAddrV4, ipAddrV6 } = clientAddressOf(address, {}) ?? {};
   if (ipAddrV6 === undefined) return ipAddrV4;

@@ -3,17 +3,17 @@ import type { z } from 'zod';
 import { entryOf, number } from '../config/json-values.ts';
 import { type Callers, type Holder, type Requester, sharesOf } from './shares.ts';
 
-/** The caller that a call is for. */
+/** The caller for whom a call is made. */
 export interface Calling extends Holder {
   /** The person or network behind it; undefined where only the caller counts. */
   readonly requester?: Requester | undefined;
 }
 
-/** A count that a call adds to, and the most calls that it may have in its window. A window begins with its first call. */
+/** A count to which a call adds, and its maximum in a window. A window begins with its first call. */
 export interface Share {
   /** Whose calls are counted, for the log; empty for all callers. */
   readonly of: string;
-  /** A part of the key of the count. */
+  /** Part of the count's key. */
   readonly key: string;
   readonly calls: number;
 }
@@ -21,15 +21,15 @@ export interface Share {
 interface Limit {
   /** Its key in the variables. */
   readonly name: string;
-  /** Its label in metrics, and a part of the keys of its counts. */
+  /** Its label in metrics, and part of the keys of its counts. */
   readonly window: string;
   readonly seconds: number;
   /** The code beyond the limit, and whether the same call can succeed soon. */
   readonly code: string;
   readonly isRetryable: boolean;
-  /** Is the count of a call taken back that this limit or a later one refuses? */
+  /** Is a call's count taken back if this limit or a later one refuses the call? */
   readonly isRefundable: boolean;
-  /** The counts of a call: by the limit for all callers, and by the own limit of the calling service. */
+  /** The counts of a call, by the limit for all callers and by the calling service's own. */
   readonly shares: (limit: Given, account: string, caller: Calling, callers: Callers) => Share[];
 }
 
@@ -38,7 +38,7 @@ type Given = Readonly<Record<'total' | 'own', number | undefined>>;
 
 const QUOTA = { code: 'QUOTA_EXCEEDED', shares: ofCallers } as const;
 
-/** The limits of calls, in the order in which they count a call: what a second refuses does not count for the day. */
+/** The limits of calls, in the order in which they count a call: a call that `perSecond` refuses does not count for the day. */
 export const LIMITS = [
   {
     name: 'perMinuteOfPerson',
@@ -53,7 +53,7 @@ export const LIMITS = [
   { name: 'perDay', window: 'day', seconds: 86_400, ...QUOTA, isRetryable: false, isRefundable: true },
 ] as const satisfies readonly Limit[];
 
-/** Counts the calls of one account by all callers; before, those of a service, and of all services, as far as they have less. */
+/** Counts the calls of one account: first those of the service and of all services, if their share is smaller, then all. */
 function ofCallers(
   { total = Number.POSITIVE_INFINITY, own = Number.POSITIVE_INFINITY }: Given,
   account: string,
@@ -82,7 +82,7 @@ export function ofRequester(
 ): Share[] {
   const calls = Math.min(total, own);
   if (!Number.isFinite(calls) || !requester || (isService && requester.kind === 'anonymous')) return [];
-  // The store needs to know nobody.
+  // Hashed, because the store needs no identities.
   const id = createHash('sha256').update(`${requester.kind} ${requester.id}`).digest('base64url');
   return [{ of: requester.kind, key: `:${isService ? `service:${name}` : 'router'}:${id}`, calls }];
 }

@@ -5,7 +5,7 @@ import { DEVICE_METADATA_KEYS } from '../schema.generated.ts';
 import { quotaLimits } from './limits.ts';
 import type { Callers } from './shares.ts';
 
-/** The names of callers other than services, in the log and the metrics: the router, or anyone without any secret. */
+/** The names in the log and the metrics of callers other than services: the router, or anyone if no secret is configured. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 
 /** If scopes are enforced, a service has those of its entry; any other caller has those of the trusted header, if any. */
@@ -65,7 +65,7 @@ const texts = Object.fromEntries(DEVICE_METADATA_KEYS.map((key) => [key, metadat
   TrustedKey,
   typeof metadatum
 >;
-/** The keys of an address, of either kind or of one. */
+/** The keys for an address: of either kind, or of one. */
 export const ADDRESS_KEYS: readonly string[] = ['ipAddr', 'ipAddrV4', 'ipAddrV6'];
 const metadata = entryOf({
   ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),

@@ -1,4 +1,4 @@
-/** The callers of a process, which share what it has. */
+/** The callers of a process, which share its capacity. */
 export interface Callers {
   readonly hasRouter: boolean;
   /** The names of the services, each with its own limits of calls, if any. */
@@ -7,7 +7,7 @@ export interface Callers {
 
 /**
  * The shares of a capacity or limit that services may hold, so that they starve neither the router nor each other. `together` is
- * half of the total, or all of it without a router. `each` is half of `together`, or all of it for one service. The least is 1.
+ * half of the total, or all of it without a router. `each` is half of `together`, or all of it for one service. Both are at least 1.
  */
 export function sharesOf(total: number, { hasRouter, services }: Callers) {
   const together = Math.max(hasRouter ? total / 2 : total, 1);
@@ -20,7 +20,7 @@ export class SharedCount {
   #ofServices = 0;
   readonly #ofEach = new Map<string, number>();
 
-  /** May this caller hold `amount` more of a total with these shares, of which others than services leave `reserved` to services? */
+  /** May this caller hold `amount` more of a total? Callers other than services leave `reserved` of it to services. */
   hasRoom(
     total: number,
     shares: ReturnType<typeof sharesOf>,
@@ -66,7 +66,7 @@ export interface Reservation {
   release(): void;
 }
 
-/** A capacity for all callers. Services may hold only their shares of it, which nobody else holds. */
+/** A capacity for all callers. Services can hold only their shares, which are reserved for them. */
 export function shareCapacity(total: number, callers: Callers): (caller: Holder) => Reservation {
   const held = new SharedCount();
   const shares = sharesOf(total, callers);

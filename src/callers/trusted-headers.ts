@@ -48,7 +48,7 @@ function linesOf({ rawHeaders }: RawHeaders, name: string): readonly string[] {
   return lines;
 }
 
-/** The value of a header that was sent once; undefined otherwise, and without a name. */
+/** The value of a header that was sent once; undefined otherwise, or if `name` is undefined. */
 export function singleHeader(request: RawHeaders, name: string | undefined): string | undefined {
   const lines = name === undefined ? [] : linesOf(request, name);
   return lines.length === 1 ? lines[0] : undefined;
@@ -60,7 +60,7 @@ export function textIn(request: RawHeaders, header: string | undefined, form = T
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** The scopes in this header. Undefined like a text. */
+/** The scopes in this header. Undefined as in `textIn`. */
 export function scopesIn(request: RawHeaders, header: string | undefined): ReadonlySet<string> | undefined {
   const value = textIn(request, header, SCOPES);
   return value === undefined ? undefined : new Set(value.split(' '));

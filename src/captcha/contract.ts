@@ -99,7 +99,7 @@ export type ResponseKind =
   | 'exception of the risk type'
   | 'exception of the client'
   | 'exception of the service'
-  /** Of no documented code, nor of a documented family. */
+  /** Of neither a documented code nor a documented family. */
   | 'unknown exception'
   | 'nothing documented';
 
@@ -149,7 +149,7 @@ function kindOfException(code: string): ResponseKind {
   return code.startsWith('-501') ? 'exception of the captcha id' : 'exception of the client';
 }
 
-/** The fields of a pass that decide nothing: all else than status, result and lot number. */
+/** The fields of a pass that decide nothing: all except status, result and lot number. */
 export const PASS_DRIFTS = ['reason', ...FIELDS.map(([, { name }]) => name).filter((name) => name !== 'lot_number')];
 
 function driftsOf(pass: unknown): string[] {

@@ -78,7 +78,7 @@ const JUDGED_5XX = row('TRANSPORT', 'inconclusive', undefined, IN_OUTAGE);
  * The meaning of each kind of response with each class of HTTP status. No other place interprets a response.
  *
  * A 4xx blames the request: a bot can provoke a firewall's 403 by the content of requests, and a 429 by their number. A 5xx is an
- * outage, unless its body is a rejection or an exception with which a bot can provoke the cause CLIENT. The document does not tell
+ * outage, unless its body is a rejection or an exception with which a bot can provoke the cause CLIENT. The document does not give
  * the status of an exception (7.3), so a code has the same cause beside a 200 and a 5xx.
  */
 export const TABLE: Readonly<Record<ResponseKind, Readonly<Record<StatusClass, Row>>>> = {

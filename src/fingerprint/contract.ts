@@ -7,7 +7,7 @@ import { DEVICE_METADATA_KEYS } from '../schema.generated.ts';
 /** Path of the one operation (section 4). */
 export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
 
-/** Our name and the document's of each metadata key (2.2). The document writes the same names in snake case. */
+/** The name of each metadata key here, and in the document (2.2), which writes it in snake case. */
 export const METADATA_KEYS = DEVICE_METADATA_KEYS.map(
   (key) => [key, key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
 );
@@ -108,7 +108,7 @@ export const invalidRequestEnvelope = z.object({
   data: z.object({ errors: fieldErrors.default([]) }),
 });
 
-/** The refusals of our credentials (7), whose message is exactly this. A firewall has others. */
+/** The refusals of our credentials (7), by their exact messages. Those of a firewall differ. */
 export const REFUSALS: ReadonlyMap<number, string> = new Map([
   [401, 'Invalid bearer token'],
   [403, 'Forbidden'],

@@ -82,7 +82,7 @@ function meaningOf({ status, json, unreadable }: UpstreamResponse, ofApplication
   if (refusal !== undefined) {
     const internal = `HTTP status ${status}${ofApplication}${message}`;
     if (envelope?.message === refusal) return error('UPSTREAM_REJECTED', 'refused', { internal });
-    // It may come from a firewall, which a bot can provoke. Our probe finds a mistake of ours.
+    // It may come from a firewall, which a bot can provoke. A probe finds our own mistakes.
     const details = { internal, side: 'upstream', message: NO_ENVELOPE } as const;
     return error('UPSTREAM_REJECTED', evidenceOfStatus(status), details);
   }

@@ -67,7 +67,7 @@ export const RECORDED_ROWS = {
   RUNNING_IN_SYSTEM_CLONED: ['LOW', 0.9],
 } satisfies Partial<Record<SignalCode, Row>>;
 
-/** The rows of today: add new and changed ones here. */
+/** The current rows: add new and changed ones here. */
 const ROWS: Readonly<Record<SignalCode, Row>> = { ...RECORDED_ROWS };
 
 /** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist. The description counts. */

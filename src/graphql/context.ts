@@ -21,15 +21,15 @@ export interface ContextOptions {
 /** The total length of all upstream responses to one operation, in bytes beyond the usual length of each. */
 const MAX_RESPONSE_BYTES = 768 * 1024;
 
-/** The answer to an operation, with the status that it has in HTTP. */
+/** The answer to an operation, with its HTTP status. */
 export interface Answer {
   readonly status: number;
   readonly result: FormattedExecutionResult;
 }
 
 /**
- * The context of a request, which owns its state; `operation` records it. Plugins, resolvers and upstream calls share a shallow copy
- * of what the handler has: no field is `#private`, and what both change is in objects.
+ * The context of a request, which owns its state; `operation` records it. Apollo Server gives plugins and
+ * resolvers a shallow copy, so no field is `#private`, and all that they share with the handler is in objects.
  */
 export class RequestContext implements CallingOperation {
   readonly operation: Operation;
@@ -38,7 +38,7 @@ export class RequestContext implements CallingOperation {
   readonly cost: Cost;
   /** The memory of the request: its body, then its document. */
   readonly memory: Reservation;
-  /** What a plugin throws: Apollo Server hides it. */
+  /** The error of a plugin, which Apollo Server hides. */
   readonly thrown: { error?: Error } = {};
   /** The total length that upstream responses may still have, in bytes beyond the usual length of each. */
   responseBytesLeft = MAX_RESPONSE_BYTES;

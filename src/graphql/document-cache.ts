@@ -2,9 +2,9 @@ import { type Callers, type Holder, SharedCount, sharesOf } from '../callers/sha
 
 /** After this time a use counts half, in ms. */
 const HALF_LIFE_MS = 60_000;
-/** The part of a service's share that is evicted at once, because entries have to be sorted for it. */
+/** The part of a service's share that is evicted at once, because each eviction sorts the entries. */
 const SPARE = 1 / 16;
-/** To grow, an entry may evict those with this part of its own use for each byte: they have to be made again. */
+/** A growing entry evicts only entries with less than this part of its own use per byte, because they have to be made again. */
 const GROWS_OVER = 1 / 8;
 
 interface Entry<Value> {
@@ -19,9 +19,9 @@ interface Entry<Value> {
 const usesOf = ({ uses, usedAt }: Entry<unknown>, now: number) => uses * 2 ** ((usedAt - now) / HALF_LIFE_MS);
 
 /**
- * A cache of what is computed once per document, bounded in bytes. A new entry replaces those with the least use for each byte, so
- * neither a flood of documents nor those of an old release keep out what is used. A service has an equal part of the share of all
- * services, which it fills at the cost of the router, and then at its own.
+ * A cache of what is computed once per document, bounded in bytes. A new entry replaces those with the least use per byte, so
+ * neither a flood of documents nor those of an old release displace documents in use. Each service has an equal part of the share
+ * of all services. Until its part is full it evicts entries of the router, then its own.
  */
 export class DocumentCache<Value> {
   readonly #maxBytes: number;
@@ -52,7 +52,7 @@ export class DocumentCache<Value> {
     this.#held.add(owner, bytes);
   }
 
-  /** Lets an entry take more bytes. Returns false if those in its way are used too much, or it is gone. */
+  /** Lets an entry take more bytes. Returns false if the entries to evict are used too much, or if it is gone. */
   grow(key: string, bytes: number): boolean {
     const entry = this.#entries.get(key);
     if (!entry) return false;
@@ -63,7 +63,7 @@ export class DocumentCache<Value> {
     return true;
   }
 
-  /** Evicts entries with less than this use for each byte, the least first. Returns false if that is not enough. */
+  /** Evicts entries with less than this use per byte, the least used first. Returns false if that is not enough. */
   #makeRoom(owner: Holder, bytes: number, most: number): boolean {
     const { each } = this.#shares;
     const fits = (amount: number, total = this.#maxBytes) => this.#held.hasRoom(total, this.#shares, owner, amount);

@@ -32,7 +32,7 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
   return undefined;
 }
 
-/** What follows an alias, or a field with arguments or fields. */
+/** The tokens that follow an alias, or a field with arguments or fields. */
 const MARKS: ReadonlySet<TokenKind> = new Set([TokenKind.COLON, TokenKind.PAREN_L, TokenKind.BRACE_L]);
 
 function countNames(source: string) {
@@ -82,7 +82,7 @@ export function estimateParsedBytes(source: string): number {
 /** The most memory of an operation apart from its tokens and its texts. */
 const BYTES_PER_OPERATION = 2_048;
 
-/** The most memory that a parsed document takes, with what is computed once for its operations. */
+/** The most memory that a parsed document takes, with all that is computed once for its operations. */
 export function sizeOfDocument({ loc, definitions }: DocumentNode): number {
   const source = loc?.source.body ?? '';
   const operations = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);

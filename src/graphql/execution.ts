@@ -64,7 +64,7 @@ export class Execution {
     this.#documents = documents;
   }
 
-  /** What is known of an operation of a valid document. A new document fills the share of this caller. */
+  /** An operation of a valid document, with everything that is computed once for it. A new document counts in this caller's share. */
   know(hash: string, document: DocumentNode, definition: OperationDefinitionNode, caller: Holder): KnownOperation {
     const known = this.#known.get(definition);
     if (known) return known;
@@ -110,7 +110,7 @@ export class Execution {
     }
   }
 
-  /** The answer to an operation that was executed. Its errors are reported. */
+  /** Makes the answer to an executed operation, and reports its errors. */
   finish(known: KnownOperation, { data, errors }: ExecutionResult, context: RequestContext): Answer {
     known.uses += 1;
     if (known.uses === known.compiledAt) this.#compileLater(known);
@@ -124,7 +124,7 @@ export class Execution {
 
   /** Compiles an operation once its answer is sent, one in each turn of the event loop. If it fails, graphql-js remains. */
   #compileLater(known: KnownOperation): void {
-    // If there is no room now, it is tried again when the operation was used twice as often.
+    // If there is no room now, it is tried again once the operation has been used twice as often.
     known.compiledAt *= 2;
     if (this.#waiting === MAX_WAITING) return;
     this.#waiting += 1;

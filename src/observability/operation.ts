@@ -113,7 +113,7 @@ export class Operation {
     this.#decisions.push({ action, rule, policy, shadow });
   }
 
-  /** Ends the operation of this caller once the response was sent or cannot be sent. */
+  /** Ends the operation of this caller once the response has been sent or cannot be sent. */
   end(caller: string, status: number, { data, errors: all = [] }: FormattedExecutionResult): void {
     const errors = all.map(({ extensions: { code } = {} }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'));
     const hasData = data != null && Object.values(data).some(holdsData);

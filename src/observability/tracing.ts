@@ -122,7 +122,7 @@ function meterOf(dropped: (count: number) => void): Meter {
   return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
 }
 
-/** Ends the span of an operation. The operation's name is the only text of the client: its `Host` header could be any. */
+/** Ends the span of an operation. Its only text of the client is the operation's name: a `Host` header could be anything. */
 export function endOperation(
   span: Span,
   { method = '', httpVersion, socket }: IncomingMessage,

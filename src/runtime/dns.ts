@@ -22,7 +22,7 @@ const LOOKUP_TIMEOUT_MS = 1_500;
 /** A look-up that ended less than this ago is not repeated, whatever happens to a connection, in ms. */
 const FRESH_MS = 1_000;
 
-/** How long an address that failed is the last one to try, in ms. */
+/** How long a failed address is tried last, in ms. */
 const LAST_MS = 60_000;
 
 export type DnsCache = ReturnType<typeof createDnsCache>;
@@ -49,7 +49,7 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
   let [endedAt, answeredAt] = [0, 0];
   /** The look-up under way. It stays here after its time-out, so that those who ask later fail at once. */
   let pending: Promise<void> | undefined;
-  /** When an address failed. */
+  /** When each address last failed. */
   const failures = new Map<string, number>();
   const has = (address: string | undefined): boolean => addresses.some((each) => each.address === address);
 
@@ -78,12 +78,12 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
   }
 
   const failedAt = ({ address }: LookupAddress) => failures.get(address) ?? Number.NEGATIVE_INFINITY;
-  /** The addresses that have not failed for a while. */
+  /** The addresses that have not failed within `LAST_MS`. */
   const goodOnes = () => addresses.filter((each) => performance.now() - failedAt(each) >= LAST_MS);
 
   return {
     /**
-     * The last addresses of the name, in the order in which a connection tries them; empty before the first ones are known. Each
+     * The latest addresses of the name, in the order in which a connection tries them; empty before the first look-up. Each
      * `turn` begins at another one.
      */
     inOrder(turn = 0): LookupAddress[] {

@@ -39,7 +39,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
     else {
       [delayBeforeMs, delayMs] = [delayMs, delayAt(now)];
       [windowStart, windowLagMs] = [now, 0];
-      // Not before: else requests that end within their turn would never be measured, and those of an overload never forgotten.
+      // Not earlier: requests that end within their turn would never be measured, and an overload never forgotten.
       if (watchers === 0) stop();
     }
     since = now;
@@ -51,7 +51,7 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   };
 
   return {
-    /** Measures until the window ends in which the returned function is called. Requests, calls and probes in flight watch. */
+    /** Measures until the end of the window in which the returned function is called. Requests, calls and probes watch in flight. */
     watch: (): (() => void) => {
       const now = performance.now();
       const isForgotten = watchers === 0 && now - leftAt > REMEMBERED_MS;

@@ -26,7 +26,7 @@ export function pathOf({ url = '' }: IncomingMessage): string {
   return TARGET.exec(url)?.[2] || '/';
 }
 
-// No public site is below these: reserved (RFC 6761, 6762, 8375, ICANN), or no top-level domain (`lan`, and `svc` of a cluster).
+// No public site is below these: they are reserved (RFC 6761, 6762, 8375, ICANN), or no top-level domain (`lan`, and `svc` of a cluster).
 const LOCAL_NAME = /^([\w-]+|[\w.-]+\.(home\.arpa|internal|lan|local|localhost|svc|test))\.?$/i;
 export const LOCAL_NAMES =
   'an address, a name without a dot, or one below home.arpa, internal, lan, local, localhost, svc or test';

@@ -29,7 +29,7 @@ const MAX_LEVELS = 64;
 const SURROGATE =
   /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
 
-/** Parses a service's answer, up to `MAX_LEVELS`. A lone surrogate becomes U+FFFD, because routers refuse the surrogate. */
+/** Parses a service's answer, up to `MAX_LEVELS`. A lone surrogate becomes U+FFFD, because routers refuse surrogates. */
 export function parseAnswer(bytes: Uint8Array): unknown {
   return parseJson(bytes, MAX_LEVELS, (text) =>
     text.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`)),

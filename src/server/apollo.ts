@@ -38,7 +38,7 @@ import { overloaded } from './http.ts';
 export interface ApolloOptions extends CostLimits {
   readonly callers: Callers;
   readonly telemetry: Telemetry;
-  /** A company's own. With any, Apollo Server executes every operation, so that they see the execution. */
+  /** A company's plugins. With any, Apollo Server executes every operation, so that they see the execution. */
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[] | undefined;
 }
 
@@ -50,7 +50,7 @@ export const TRACE_HEADER = 'apollo-federation-include-trace';
 /** Starts Apollo Server, through which every operation passes. It reports nothing to Apollo. */
 export async function startApollo(schema: GraphQLSchema, allowsIntrospection: boolean, options: ApolloOptions) {
   const { telemetry, callers, plugins = [] } = options;
-  const { documentStore, plugin } = openDoor(schema, options);
+  const { documentStore, plugin } = createOperationPlugin(schema, options);
   const apollo = new ApolloServer<RequestContext>({
     schema,
     documentStore,
@@ -83,14 +83,14 @@ export async function startApollo(schema: GraphQLSchema, allowsIntrospection: bo
   return apollo;
 }
 
-/** What plugins see of the HTTP request. A trace reveals how requests are resolved, so only the router gets one. */
+/** The HTTP request as plugins see it. A trace reveals how requests are resolved, so only the router gets one. */
 export function httpOf(headers: IncomingHttpHeaders, isRouter: boolean) {
   const received = new HeaderMap(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   if (!isRouter) received.delete(TRACE_HEADER);
   return { method: 'POST', headers: received, search: '', body: undefined };
 }
 
-/** Apollo Server's plugin builds a tree before it looks for the header, which takes 9 µs. So only a traced request starts it. */
+/** Only a traced request starts Apollo Server's plugin, which spends 9 µs on a tree before it looks for the header. */
 async function inlineTrace(): Promise<ApolloServerPlugin> {
   // Loaded only if it is used, because it imports a protobuf encoder. By default it leaves out error messages.
   const plugin = (await import('@apollo/server/plugin/inlineTrace')).ApolloServerPluginInlineTrace();
@@ -104,12 +104,12 @@ async function inlineTrace(): Promise<ApolloServerPlugin> {
 
 /**
  * The most memory for valid documents with their code: with it a process held 77 MiB of an old heap of 256 (see deploy/capacity.md).
- * More than 256 MiB would take long to sort.
+ * Sorting more than 256 MiB would take long.
  */
 const MAX_VALID_BYTES = Math.min(getHeapStatistics().heap_size_limit / 5, 256 * 1024 * 1024);
 /** The most memory for the answers to invalid documents, in bytes. */
 const MAX_INVALID_BYTES = 2 * 1024 * 1024;
-/** The most memory of a character of such an answer, as JSON. */
+/** The most memory per character of such an answer as JSON. */
 const BYTES_PER_CHARACTER = 4;
 
 /** The codes of a document that is invalid in every request. */
@@ -117,12 +117,12 @@ const INVALID = new Set<unknown>(['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FA
 const NO_HEADERS = new HeaderMap();
 
 /**
- * The cache of documents, and the plugin that answers operations. Apollo Server itself executes those with a trace of fields, or with
- * a company's plugins, which then see the execution, and the errors of an invalid document each time.
+ * The cache of documents, and the plugin that answers operations. Apollo Server itself executes operations with a trace of
+ * fields or with a company's plugins, so that plugins see each execution, and the errors of an invalid document each time.
  */
-function openDoor(schema: GraphQLSchema, options: ApolloOptions) {
+function createOperationPlugin(schema: GraphQLSchema, options: ApolloOptions) {
   const valid = new DocumentCache<DocumentNode>(MAX_VALID_BYTES, options.callers);
-  /** Apart from the valid ones, so that they evict none of them. Each is without content: it is never parsed again. */
+  /** Separate, so that they evict no valid ones. Each is empty, because it is never parsed again. */
   const invalid = new DocumentCache<DocumentNode>(MAX_INVALID_BYTES, options.callers);
   const answers = new WeakMap<DocumentNode, Answer>();
   const execution = new Execution(schema, options, valid);
@@ -171,7 +171,7 @@ function openDoor(schema: GraphQLSchema, options: ApolloOptions) {
       invalid.add(queryHash, document, BYTES_PER_CHARACTER * JSON.stringify(answer).length, caller);
     },
   };
-  // A promise for each request would be one of ten that Apollo Server's hooks take.
+  // Shared, which saves one of the ten promises that Apollo Server's hooks take for each request.
   const started = Promise.resolve(listener);
   const plugin: ApolloServerPlugin<RequestContext> = {
     requestDidStart: () => started,

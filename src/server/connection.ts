@@ -10,7 +10,7 @@ export interface Connection {
   readonly endsAt: number;
   /** The number of requests without a whole response. */
   unanswered: number;
-  /** The characters of the heads of those that wait behind another one. */
+  /** The characters in the heads of requests that wait behind another one. */
   pipelined: number;
   /** The response to the latest request. */
   latest?: ServerResponse;
@@ -25,8 +25,8 @@ interface Parser {
 }
 
 /**
- * Stops Node's parser after the head of the last request, or after its body if somebody reads it. By itself it would make 2,400
- * requests of the 64 KiB that Node reads at once, before anything else in the process runs. Call this when the socket is accepted.
+ * Stops Node's parser after the head of the last request, or after its body if somebody reads it. Otherwise it would make
+ * 2,400 requests of the 64 KiB that Node reads at once, before anything else in the process runs. Call this on a new socket.
  */
 export function parseUntilLast(socket: Socket, connection: Readonly<Connection>): void {
   // Node's own listener, which comes first, has set the property.
@@ -37,23 +37,23 @@ export function parseUntilLast(socket: Socket, connection: Readonly<Connection>)
     const { upgrade } = request;
     if (!isOver()) {
       const result = onIncoming(request, isKept);
-      // Whoever reads a body has begun by now. A body that nobody reads ends its connection with the response.
+      // A reader of the body has started by now. An unread body ends its connection with the response.
       if (request.listenerCount('data') > 0 || !(isOver() || hasBody(request))) return result;
     }
-    // If the request asks for an upgrade, Node would destroy the socket, and does not report the error.
+    // If the request asks for an upgrade, Node would destroy the socket without reporting the error.
     parser.incoming = null;
     if (upgrade) socket.pause().on('resume', () => socket.pause());
-    // The parser returns this error for all that it gets from now on, and Node reports it with the code below.
+    // The parser returns this error for all further bytes, and Node reports it with the code below.
     return -1;
   };
 }
 
-/** Is this error about what follows the last request? It needs no answer, and the second one ends the reading. */
+/** Is this error about bytes after the last request? It needs no answer, and the second one ends the reading. */
 export function isBeyondLast(code: string | undefined, socket: Socket, connection: Connection): boolean {
   const { latest, isStopped } = connection;
   const isWhole = isLast(latest) && latest?.req.complete;
   if (!isStopped && !isWhole && code !== 'HPE_CB_HEADERS_COMPLETE') return false;
-  // The first one does not, because a client that disconnects is noticed only by reading.
+  // The first one does not, because only reading shows that a client disconnects.
   if (isStopped) socket.pause();
   connection.isStopped = true;
   return true;

@@ -83,7 +83,7 @@ export async function handleGraphql(
   }
 }
 
-/** What is sent for an operation. */
+/** The response to an operation. */
 interface Sent extends Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** The result as JSON. */
@@ -91,7 +91,7 @@ interface Sent extends Answer {
   readonly bytes: number;
 }
 
-/** Answers an operation through Apollo Server. Whatever fails has an answer too. */
+/** Answers an operation through Apollo Server. A failure gets an answer, too. */
 async function answerOperation(
   { apollo, maxAnswerBytes, plugins = [] }: Handler,
   { headers }: IncomingMessage,
@@ -136,7 +136,7 @@ function parseRequest(body: unknown) {
   const { query, operationName, variables, extensions } = body;
   const isPersisted = isObject(extensions) && extensions['persistedQuery'] !== undefined;
   if (typeof query !== 'string' && !(query == null && isPersisted)) throw notGraphql('a text as its `query`');
-  // Apollo Server knows a document by its hash in UTF-8, where every half of a surrogate pair is the same character.
+  // Apollo Server identifies a document by the hash of its UTF-8, in which all lone surrogates are the same character.
   if (query?.isWellFormed() === false) throw notGraphql('Unicode text as its `query`');
   if (operationName != null && typeof operationName !== 'string') throw notGraphql('a text as its `operationName`');
   if (variables != null && !isObject(variables)) throw notGraphql('an object as its `variables`');
@@ -187,7 +187,7 @@ const OFFERED = new Map([
  * @throws RequestRefused with status 406 if the client accepts none of our types
  */
 function negotiateContentType(accept: string | undefined): string {
-  // Routers name one type. To weigh it would allocate 1 KiB of the 66 of a request.
+  // Routers name one type. Weighing it would add 1 KiB to the 66 that a request allocates.
   const single = OFFERED.get(accept ?? 'application/json');
   if (single !== undefined) return single;
   const weights = new Map<string, number>();

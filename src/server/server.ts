@@ -32,7 +32,7 @@ const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
 export interface ServerOptions extends HandlerOptions {
-  /** Who sends a request; undefined if it has no known secret. */
+  /** The caller of a request; undefined if it has no known secret. */
   readonly identify: (request: IncomingMessage) => Caller | undefined;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
@@ -144,7 +144,7 @@ function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, resp
     maxConnections: 64,
     handle: (request, response) => {
       const path = pathOf(request);
-      // Nobody here has a secret either.
+      // As for every caller without a secret.
       response.setHeader('connection', 'close');
       if (answerProbe(path, response)) return;
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);

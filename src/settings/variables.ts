@@ -86,7 +86,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const nothing = others.length > 0 ? 'neither' : 'nothing';
   if (first) refuse(inUse.length === 0, first, either, `${nothing} (npm run dev needs no variables)`);
 
-  // Without a service that gets it, metadata has no effect, apart from the address of a requester.
+  // Metadata has no effect if no service receives it, apart from the address of a requester.
   const isIdle = inUse.length > 0 && !inUse.some(({ usesMetadata }) => usesMetadata);
   const ofAddress = `no metadata but an IP address with the service ${inUse.map(({ name }) => name).join(' and ')} alone`;
   for (const key of Object.keys(rows.values.trustedHeaders?.metadata ?? {}))
@@ -97,7 +97,7 @@ function addProblems(rows: RuleInput<Rows>, table: Table, slices: readonly Slice
   const missing = `${quotas.map(nameOf).join(' or ')} as well`;
   refuse(isSet('quotaStoreUrl') && !quotas.some(isSet), 'quotaStoreUrl', missing, 'neither');
 
-  // Without a header that names them, nobody could be told from anybody.
+  // Without such a header, requesters cannot be distinguished.
   const byRequester = LIMITS.filter(({ shares }) => shares === ofRequester).map(({ name }) => name);
   const isCounted = (limits?: QuotaLimits) => byRequester.some((name) => limits?.[name] !== undefined);
   const namesNobody = namedKinds(rows.values.trustedHeaders ?? {}).length === 0;

@@ -71,8 +71,8 @@ export class Bulkhead {
   }
 
   /**
-   * Drops the newest call of the operation that has most of the queue: of the busiest caller, or if no other caller has more than
-   * this one, of its own operations. @throws OVERLOADED if the call would gain no more than it takes
+   * Drops the newest call of the operation with the most queued calls: an operation of the busiest caller, or of this caller if no
+   * other has more. @throws OVERLOADED if the call would gain no more than it takes
    */
   #makeRoomFor(caller: string, operation: object): void {
     const overloaded = (internal: string) => new DeviceTrustError('OVERLOADED', { internal });

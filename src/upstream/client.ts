@@ -17,7 +17,7 @@ import { counterOfProcess, openQuotaStore } from './quota-store.ts';
 import type { UpstreamSettings } from './settings.ts';
 import type { Account, Budget, PendingRequest, UpstreamResponse } from './transport.ts';
 
-/** The operation that a call is for. */
+/** The operation that makes a call. */
 export interface CallingOperation extends Budget, Pick<Operation, 'requestId' | 'startCall'> {
   readonly caller: Calling;
   /** Aborted if the client disconnects. */
@@ -93,7 +93,7 @@ export class UpstreamClient<Configured extends Account = Account> {
    * Sends one request, at most once, because each request is a new event upstream. Only a failed connection is tried again. The
    * evidence of its response, or the error, updates the health of the account.
    *
-   * @throws the error that `read` gives; an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own;
+   * @throws the error of `read`; an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own;
    *   QUOTA_EXCEEDED; RATE_LIMITED; or the signal's reason
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
@@ -162,7 +162,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     try {
       const received = await sent.response;
       const reading = read(received);
-      // Behind a load balancer one backend can be broken, or nothing but the balancer is there.
+      // Behind a load balancer one backend may be broken, or all of them.
       if (!IS_USUAL.has(reading.evidence)) sent.endConnection();
       end(reading.outcome ?? outcomeOf(received.status), received.status);
       return reading;

@@ -9,8 +9,8 @@ const MIN_LAG_MS = 250;
 
 /**
  * Starts the deadline of a call or a probe. At its end `signal` aborts with UPSTREAM_TIMEOUT; with OVERLOADED if `pendingOf` has no
- * request yet, or if a lag of this process explains the delay: it sent the request late, or in the turn after the deadline the request
- * goes on. No other lag excuses it: the requests of one client make us lag, and could hide an outage.
+ * request yet, or if a lag of this process explains the delay: it sent the request late, or the request makes
+ * progress in the turn after the deadline. No other lag excuses it: the requests of one client make us lag, and could hide an outage.
  */
 export function startDeadline(
   ms: number,

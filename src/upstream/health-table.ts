@@ -16,7 +16,7 @@ export type HealthState = (typeof HEALTH_STATES)[number];
  * - `refused`: a documented refusal of our credentials.
  * - `unknown_account`, `withdrawn`: the service says that it does not know the account, or has deleted or paused it.
  * - `no_such_host`: the look-up says that the host does not exist.
- * - `undocumented_refusal`: a certificate that nobody vouches for, or a new code about our account.
+ * - `undocumented_refusal`: an untrusted certificate, or a new code about our account.
  * - `failed`: a failure as in an outage.
  * - `limited`: a 429. A service that limits us is not down.
  * - `inconclusive`: another response, such as an unreadable one.

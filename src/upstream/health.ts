@@ -6,15 +6,15 @@ import { evidenceOfError, type Probe, type ProbeOptions, sendProbe } from './pro
 import { ProbeSchedule } from './probe-schedule.ts';
 import type { UpstreamSettings } from './settings.ts';
 
-/** How often a trial is admitted in an outage and in a pause, in ms, as by a circuit breaker. */
+/** The interval between trials in an outage or a pause, in ms, as in a circuit breaker. */
 const TRIAL_INTERVAL_MS = 1_000;
-/** For how long after a pass a limit does not pause the account, in ms. */
+/** How long after a pass a limit does not pause the account, in ms. */
 const PASSING_MS = 10_000;
-/** The most trials that follow one at once, because it was inconclusive. */
+/** The most further trials that immediately follow inconclusive ones. */
 const MORE_TRIALS = 4;
 /** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
 const GRACE_MS = 15_000;
-/** So many refused calls in a row, over this many ms, are told as a refusal of the account, although probes are answered. */
+/** This many refused calls in a row, over this many ms, show as a refusal of the account, even if probes are answered. */
 const [MANY_REFUSALS, REFUSALS_MS] = [20, 60_000];
 
 export interface HealthOptions extends ProbeOptions, UpstreamSettings {
@@ -60,7 +60,7 @@ export class AccountHealth {
     return this.#status;
   }
 
-  /** The state for people. It is `refused` also if calls say so and probes do not: a service may check credentials last. */
+  /** The state in metrics and the log. Calls alone can make it `refused`, because a service may check credentials last. */
   get shownState(): HealthState {
     return this.#refusals.areMany && this.#status.state !== 'outage' ? 'refused' : this.#status.state;
   }
@@ -85,8 +85,8 @@ export class AccountHealth {
   }
 
   /**
-   * Admits another trial at once after one that was inconclusive, or that a limit of our own has stopped before it was sent. Otherwise a
-   * bot could take each of them, and nobody would see a recovery.
+   * Admits another trial at once after one that was inconclusive, or that a limit of our own stopped before it was sent. Otherwise a bot
+   * could use up every trial, and so hide a recovery.
    */
   tryAgain(wasSent: boolean): void {
     if (wasSent && this.#trialsLeft <= 0) return;

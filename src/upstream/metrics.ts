@@ -18,7 +18,7 @@ interface FinishedCall {
   readonly ms: number;
 }
 
-/** The windows of a quota's limits, and each limit with the rest of the account that has the least left. */
+/** The windows of a quota's limits, and each limit with the calls left to the account that has the fewest. */
 interface WatchedQuota {
   readonly windows: readonly Window[];
   states(accounts: readonly string[]): readonly (readonly [Window, { limit: number; left: number }])[];

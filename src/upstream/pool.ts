@@ -8,9 +8,9 @@ import { createWitness, idleMsAfter, type WitnessProbe } from './witness.ts';
 
 /** The most bytes that a socket may receive for one call, with heads, interim responses and chunk framing. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
-/** The longest attempt to open a connection, in ms. A request has two, in its deadline. */
+/** The longest attempt to open a connection, in ms. A request has two within its deadline. */
 const MAX_CONNECT_MS = 1_500;
-/** Longer than an idle connection ever serves a call, in ms: undici's own timer may not end one that is just taken. */
+/** Longer than any connection is idle before a call, in ms, so that undici's own timer ends none that was just taken. */
 const MAX_IDLE_MS = 50_000;
 /** The age of a connection, in ms; less by up to a third, so that not all end at once. */
 const MAX_AGE_MS = 5 * 60_000;
@@ -20,13 +20,13 @@ interface PoolOptions {
   readonly timeoutMs?: number;
   /** Each begins at another address. */
   readonly turn?: number;
-  /** What shows how long idle connections are kept. Without it they serve calls for half a second. */
+  /** Shows how long idle connections are kept. Without it they serve calls for half a second. */
   readonly probe?: WitnessProbe | undefined;
   readonly stepsMs?: readonly number[];
 }
 
 interface Connection {
-  /** undici's client of this connection alone: it can end after its call. */
+  /** undici's client of this connection alone, so that it can end after its call. */
   readonly client: Client;
   /** On the clock of `performance.now()`, as all times here. */
   readonly endsAt: number;
@@ -51,13 +51,13 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     timeout: connectMs,
     // Node then asks `lookup` for all addresses, and tries both families.
     autoSelectFamily: true,
-    // Node's own time for an address is too short for a service that is far away.
+    // Node's default is too short for a distant service.
     autoSelectFamilyAttemptTimeout: Math.ceil(connectMs / 2),
     // Before a request is sent, `lookUp` has found them.
     lookup: (_hostname, _options, callback) => callback(null, name?.inOrder(turn) ?? []),
   });
   const clients = new Set<Client>();
-  /** The last one serves the next call, so that others become old. */
+  /** The last one serves the next call, so that the others age. */
   const idle: Connection[] = [];
   let isClosed = false;
   /** Where the last connection leads, or would have led. */
@@ -81,7 +81,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
           connection.address = socket?.remoteAddress;
           const address = connection.address ?? first?.address;
           last = address === undefined ? undefined : { address, hasOpened: !error };
-          // Whatever became of the others, the first one did not serve.
+          // Whatever became of the others, the first one failed.
           if (first && first.address !== connection.address) name?.recordFailure(first.address);
           callback(...given);
         });
@@ -111,7 +111,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     else if (client.destroyed) clients.delete(client);
   }
 
-  /** Does the name still lead to this address, and has nothing shown since then that it fails? */
+  /** Does the name still lead to this address, and has it not failed since then? */
   const isUsable = (address: string | undefined, since: number) =>
     !name || (name.has(address) && !name.hasFailedSince(address ?? '', since));
 
@@ -124,7 +124,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
       if (now < endsAt && now - idleSince < idleMs() && isUsable(address, idleSince)) return known;
       end(known.client);
     }
-    // What is proven meanwhile counts for this connection too. Keep-Alive may say less.
+    // Later proofs count for this connection, too. A Keep-Alive header can shorten the time.
     const connection = open({ keepAliveTimeout: MAX_IDLE_MS, keepAliveMaxTimeout: MAX_IDLE_MS });
     const { client } = connection;
     client.on('drain', () => {
@@ -152,8 +152,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
       new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
     /**
-     * After a probe that failed: its address is the last one to try for a minute. Asks the name again. Resolves with whether the service
-     * is at fault: the name still leads there, and no other address may work. Over TCP, a connection that did not open has tried all.
+     * After a failed probe: its address is tried last for a minute, and the name is looked up again. Resolves with whether the service is
+     * at fault: the name still leads there, and no other address may work. A connection that did not open has tried all of them.
      */
     blame: async (): Promise<boolean> => {
       if (!name || !last) return true;
@@ -169,8 +169,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
 }
 
 /**
- * Closes a socket that receives more than `MAX_RAW_BYTES` for one call, because undici bounds only heads and bodies. And undici skips a 102,
- * but takes a `100 Continue` for an error, which some versions of IIS send unasked (RFC 9110, 15.2): it becomes a 102 here.
+ * Closes a socket that receives more than `MAX_RAW_BYTES` for one call, because undici bounds only heads and bodies.
+ * And turns a `100 Continue`, which some versions of IIS send unasked (RFC 9110, 15.2), into a 102: undici skips that, and fails on a 100.
  */
 function guardReads(socket: Socket): void {
   const read = socket.read.bind(socket);

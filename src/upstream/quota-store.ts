@@ -4,22 +4,22 @@ import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import { tlsOptionsFor } from '../runtime/http.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 
-/** How long a call waits for its counts, of which the last one still has the least time, in ms. */
+/** The longest that a call waits for its counts, and the least time that it leaves to the last one, in ms. */
 const [MAX_WAIT_MS, MIN_WAIT_MS] = [50, 5];
 /** After a count that failed, this process counts alone for this many ms, so that a silent store does not delay every call. */
 const RETRY_AFTER_MS = 1_000;
 /** How long the start and each attempt wait for a connection, in ms. */
 const CONNECT_TIMEOUT_MS = 1_000;
-/** How long a connection may owe an answer, also to its login, without a byte, in ms: a node that has died sends no FIN. */
+/** How long a connection can be silent while it owes an answer, even to its login, in ms: a dead node sends no FIN. */
 const MAX_SILENCE_MS = 3_000;
 
 export type Count = Awaited<ReturnType<typeof countBy>>;
-/** Counts a call by a key, in a window of so many seconds, after it has waited this long for other counts, in ms. Never rejects. */
+/** Counts a call by a key, in a window of this many seconds; `waitedMs` is its wait for earlier counts. Never rejects. */
 export type Counter = (key: string, seconds: number, waitedMs: number) => Promise<Count>;
 
-/** A count that ends sooner is not taken back, in ms: in the next window it would be below 0. */
+/** A count is not taken back with less time left than this, in ms: the count of the next window would fall below 0. */
 const LEAST_LEFT_MS = 1_000;
-/** For how long a key that was refused is remembered once nobody asks for it, in ms. */
+/** How long a refused key is remembered after its last use, in ms. */
 const REMEMBERED_MS = 60_000;
 
 /** Each count has a duration of its own. */
@@ -43,13 +43,13 @@ export function counterOfProcess(): Counter {
 export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
   const { Redis } = await import('ioredis');
   const { protocol, hostname } = new URL(url);
-  /** Until when this process counts a key alone, or with `undefined` all; kept until the store counts it again. */
+  /** Until when this process counts a key alone (`undefined`: all keys); kept until the store counts again. */
   const aloneUntil = new Map<string | undefined, number>();
-  /** Why, as logged. */
+  /** The logged causes. */
   const causes = new Set<string>();
   const isAlone = (key?: string) => [undefined, key].some((scope) => performance.now() < (aloneUntil.get(scope) ?? 0));
 
-  /** Forgets keys, the oldest first, that nobody has asked for since: such as that of a person who is gone. */
+  /** Forgets keys that are no longer used, the oldest first, such as that of a person who has left. */
   function forget(now: number): void {
     for (const [key, until] of aloneUntil) {
       if (now < until + REMEMBERED_MS) return;
@@ -57,7 +57,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     }
   }
 
-  /** Without a key, it concerns all. Without a cause, a connection was only closed: it is back soon, or has an error. */
+  /** Without a key, it concerns all. Without a cause, a connection was only closed: it soon returns, or reports an error. */
   function recordFailure(cause: string | undefined, key?: string): void {
     const now = performance.now();
     if (!isAlone(key)) {
@@ -73,7 +73,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
 
   function recordCount(key: string): void {
     aloneUntil.delete(undefined);
-    // What has ended for one key may have concerned all.
+    // A failure that has ended for one key may have concerned all.
     if (aloneUntil.has(key)) aloneUntil.clear();
     forget(performance.now());
     if (aloneUntil.size > 0) return;
@@ -119,7 +119,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     if (answer === undefined) recordFailure(`no answer within ${MAX_WAIT_MS} ms`);
     else if (!isCount(answer)) {
       const cause = causeOf(answer);
-      // What has a cause was answered.
+      // A failure with a cause was answered.
       recordFailure(cause, cause && key);
     } else {
       if (!isAlone(key)) recordCount(key);
@@ -141,7 +141,7 @@ const isCount = (answer: Count | Error): answer is Count =>
  * Redis before version 7 wraps the word if a script is refused: `ERR Error running script …: -READONLY …`.
  */
 function causeOf(answer: Count | Error): string | undefined {
-  // The library throws a TypeError at what is no list.
+  // The library throws a TypeError if the answer is no list.
   if (!(answer instanceof Error) || answer instanceof TypeError) return 'an answer that is no count';
   const { name, message } = answer;
   if (name === 'ReplyError') return /^(?:ERR .*: -)?([A-Z]+)/.exec(message)?.[1] ?? name;

@@ -14,7 +14,7 @@ export function createQuota(
   metrics: Pick<UpstreamMetrics, 'recordQuotaExceeded'>,
   counter: Counter,
 ) {
-  /** The calls of all callers in a window, also refused ones, by the last answer. `endsAt` is on the clock of `performance.now()`. */
+  /** The calls of all callers in a window, refused ones included, by the last answer. `endsAt` is on the clock of `performance.now()`. */
   const counts = new Map<string, { readonly calls: number; readonly endsAt: number }>();
   const all = [limits, ...callers.services.values()];
   const inUse = LIMITS.filter(({ name }) => all.some((given) => given?.[name] !== undefined));
@@ -57,7 +57,7 @@ export function createQuota(
           throw new DeviceTrustError(code, { internal, ...(!isRetryable && { retryable: false }) });
         }
     },
-    /** Each limit for all callers, with the rest of the account that has the least left. */
+    /** Each limit for all callers, with the calls left to the account that has the fewest. */
     states: (accounts: readonly string[]) =>
       inUse.flatMap((limit) => {
         const shares = accounts.flatMap((account) => sharesFor(limit, account, { name: '', isService: false }));

@@ -52,7 +52,7 @@ export interface Budget {
 
 /** What sends requests to one origin. */
 export interface Carrier {
-  /** Returns what ends the connection after this request. */
+  /** Returns a function that ends the connection after this request. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): () => void;
   /** Resolves when a request that got no connection can be sent again. */
   prepareRetry(): Promise<void>;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'undici';
 import type { Account } from './transport.ts';
 
-/** For how long the witness is idle, one time after the other, in ms. Most services keep a connection for 5 to 75 s. */
+/** How long the witness is idle in each step, in ms. Most services keep a connection for 5 to 75 s. */
 const STEPS_MS = [2_000, 4_000, 12_000, 50_000];
 /** How long a connection may be idle before anything is proven, in ms: nearly every service keeps it longer. */
 const UNPROVEN_MS = 500;
-/** The time from one round to the next while calls come, and to one that is needed sooner, in ms. */
+/** The time between rounds while calls come, and before a round that is needed sooner, in ms. */
 const [AGAIN_MS, SOON_MS] = [5 * 60_000, 10_000];
 /** Longer than the witness is idle, in ms. */
 const KEPT_MS = 2 * 50_000;
@@ -20,7 +20,7 @@ export type WitnessProbe = Pick<Account, 'path' | 'headers'> & { readonly body: 
 
 /**
  * Finds out how long a service keeps idle connections, by one that serves no call: its end costs nobody an answer. A probe after each
- * step shows that no firewall has dropped it silently. What the probes are answered says nothing about the health of the service.
+ * step shows that no firewall has dropped it silently. The answers say nothing about the health of the service.
  */
 export function createWitness(
   { path, headers, body }: WitnessProbe,
@@ -39,7 +39,7 @@ export function createWitness(
       client
         .request({ method: 'POST', path, headers, body: body(), signal: AbortSignal.timeout(ANSWER_MS) })
         .then(({ body }) => body.dump())
-        // After its end undici has opened another connection.
+        // If it has ended, undici has opened another connection.
         .then(
           () => !ended.signal.aborted,
           () => false,
@@ -54,7 +54,7 @@ export function createWitness(
         provenMs = Math.max(provenMs, ms);
         continue;
       }
-      // An end that arrives here shows that the way was open until then, silence shows nothing.
+      // A close that arrives shows that the path was open until then; silence shows nothing.
       provenMs = isOpen ? keptMs : Math.max(keptMs, performance.now() - idleSince);
       return;
     }
@@ -65,7 +65,7 @@ export function createWitness(
     get idleMs(): number {
       return idleMsAfter(provenMs);
     },
-    /** A call is sent: starts a round if one is due, so that an origin without calls has no witness. */
+    /** At each call, starts a round if one is due, so that an origin without calls has no witness. */
     recordCall(): void {
       if (isUnderWay || performance.now() < dueAt) return;
       isUnderWay = true;
