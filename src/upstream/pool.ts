@@ -60,8 +60,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
   /** The last one serves the next call, so that the others age. */
   const idle: Connection[] = [];
   let isClosed = false;
-  /** Where the last connection leads, or would have led. */
-  let last: { readonly address: string; readonly hasOpened: boolean } | undefined;
+  /** The address to which the last connection leads, or would have led. */
+  let lastAddress: string | undefined;
   const witness = probe && createWitness(probe, (keeping) => open(keeping).client, stepsMs);
   const idleMs = () => witness?.idleMs ?? idleMsAfter(0);
 
@@ -75,16 +75,18 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
       bodyTimeout: 0,
       connect: (target, callback) => {
         const [first] = name?.inOrder(turn) ?? [];
-        connect(target, (...given) => {
+        // Safe: undici returns the socket, although its type does not say so.
+        const attempt = connect(target, (...given) => {
           const [error, socket] = given;
           if (!error) guardReads(socket);
           connection.address = socket?.remoteAddress;
-          const address = connection.address ?? first?.address;
-          last = address === undefined ? undefined : { address, hasOpened: !error };
-          // Whatever became of the others, the first one failed.
-          if (first && first.address !== connection.address) name?.recordFailure(first.address);
+          lastAddress = connection.address ?? first?.address;
+          // Each as `address:port`; undefined if there was one address.
+          const tried = attempt?.autoSelectFamilyAttemptedAddresses?.map((each) => each.replace(/:\d+$/, ''));
+          for (const address of tried ?? (first ? [first.address] : []))
+            if (address !== connection.address) name?.recordFailure(address);
           callback(...given);
-        });
+        }) as Socket | undefined;
       },
       ...keeping,
     });
@@ -152,14 +154,14 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
       new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
     /**
-     * After a failed probe: its address is tried last for a minute, and the name is looked up again. Resolves with whether the service is
-     * at fault: the name still leads there, and no other address may work. A connection that did not open has tried all of them.
+     * After a probe that failed: its address is the last one to try for a minute. Asks the name again. Resolves with whether the service
+     * is at fault: the name still leads there, and no other address may work.
      */
     blame: async (): Promise<boolean> => {
-      if (!name || !last) return true;
-      name.recordFailure(last.address);
+      if (!name || lastAddress === undefined) return true;
+      name.recordFailure(lastAddress);
       await name.refresh();
-      return name.has(last.address) && !(last.hasOpened && name.hasGoodOne());
+      return name.has(lastAddress) && !name.hasGoodOne();
     },
     close: async (): Promise<void> => {
       isClosed = true;

@@ -97,3 +97,17 @@ test('a service with an address that never finishes TLS is reached at the other 
   expect(await call(dns)).toMatchObject({ status: 200 });
   expect(dead.connections).toBe(2);
 });
+
+test('two of three addresses that never finish TLS make no probe blame the service', async () => {
+  const server = await start('upstream.example');
+  trust(server);
+  const { port } = server.upstream;
+  for (const address of ['127.0.0.2', '127.0.0.3']) await untilEnd(startHostile(hang, { at: [port, address] }));
+  const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.1'].map((address) => ({ address, family: 4 }));
+  const dns = createDnsCache(undefined, async () => addresses);
+  const tools = { dns, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
+  const probe = probeOf(`https://upstream.example:${port}`);
+  const { signal } = new AbortController();
+  expect(await sendProbe(probe, tools, signal)).toMatchObject({ evidence: 'local_failure' });
+  expect(await sendProbe(probe, tools, signal)).toMatchObject({ evidence: 'well' });
+});
