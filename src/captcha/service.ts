@@ -65,8 +65,8 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
 
   /**
    * True if this captcha id and every other id in use that the audience accepts are down. Otherwise a bot could pick one that is
-   * down. An id is in use if it has worked and is not refused, or if it is new and so may work. An id that the service has deleted
-   * or paused, or no longer knows, as our own probe has confirmed, is down.
+   * down. An id is in use unless the service refuses it because of our mistake. An id that it has deleted or paused, or no longer
+   * knows, as our own probe has confirmed, is down.
    */
   function isDown(captchaId: string, audience: Audience): boolean {
     const { ids, health } = upstream;
@@ -75,9 +75,7 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
     const statusOf = (id: string) => health.accounts.get(id)?.status;
     const isIdDown = (status: ReturnType<typeof statusOf>) =>
       status?.state === 'outage' || status?.refusal === 'withdrawn';
-    const isInUse = (status: ReturnType<typeof statusOf>) =>
-      status && (status.hasWorked ? status.refusal !== 'mistake' : status.isNew);
-    const inUse = accepted.map(statusOf).filter(isInUse);
+    const inUse = accepted.map(statusOf).filter((status) => status && status.refusal !== 'mistake');
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every(isIdDown);
   }
 

@@ -42,17 +42,23 @@ const ONCE_WORKED: Readonly<Partial<Record<Evidence, Evidence>>> = {
   undocumented_refusal: 'inconclusive',
 };
 
+const REFUSALS: Readonly<Partial<Record<Evidence, HealthStatus['refusal']>>> = {
+  refused: 'mistake',
+  unknown_account: 'mistake',
+  no_such_host: 'mistake',
+  withdrawn: 'withdrawn',
+  undocumented_refusal: 'undocumented',
+};
+
 export interface HealthStatus {
   readonly state: HealthState;
   /** Has the account worked in this process? Until then its failures may be due to our configuration. */
   readonly hasWorked: boolean;
-  /** Have neither probes nor calls shown anything yet? */
-  readonly isNew: boolean;
   /** The problem, for the log; empty if there is none. */
   readonly reason: string;
   readonly isHostUnknown: boolean;
-  /** Why it is `refused`, as long as probes confirm it: by our mistake, or because the service has deleted or paused the account. */
-  readonly refusal: 'mistake' | 'withdrawn' | undefined;
+  /** Why it is `refused`, as long as probes confirm it. A certificate or a code may be a firewall's, which a client can provoke. */
+  readonly refusal: 'mistake' | 'withdrawn' | 'undocumented' | undefined;
   readonly outages: number;
   /** Evidence of the last probe that counts only if the next one confirms it. */
   readonly pending: 'failed' | 'inconclusive' | undefined;
@@ -61,7 +67,6 @@ export interface HealthStatus {
 export const NEW_ACCOUNT: HealthStatus = {
   state: 'unknown',
   hasWorked: false,
-  isNew: true,
   reason: '',
   isHostUnknown: false,
   refusal: undefined,
@@ -99,15 +104,13 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
   const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
   const row = isPending && before.pending === evidence ? NEXT[`${evidence} twice`] : NEXT[evidence];
   const state = row[before.state];
-  const isBlame = NEXT[evidence].well === 'refused';
   if (state === undefined) return { ...before, pending };
   return {
     state,
     hasWorked: before.hasWorked || state === 'well',
-    isNew: before.isNew && evidence === 'local_failure',
     reason,
     isHostUnknown: given === 'no_such_host',
-    refusal: evidence === 'withdrawn' ? evidence : isBlame ? 'mistake' : undefined,
+    refusal: REFUSALS[evidence],
     outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
     pending,
   };

@@ -180,7 +180,7 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
     if (state === 'well' && before.reason === '') log.debug(ids, 'The account works.');
     else if (state === 'well') log.info({ ...ids, before: before.state }, WORKS_AGAIN);
     else if (state === 'refused') {
-      const isObstacle = !isReady && required.includes(account) && account.status.refusal === 'mistake';
+      const isObstacle = !isReady && required.includes(account) && stopsRollout(account.status);
       // The sandbox has accounts that are meant to be refused.
       const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
       log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
@@ -192,8 +192,7 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
 
   /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays the rollout. */
   function updateReadiness(): void {
-    const isObstacle = ({ hasWorked, refusal }: HealthStatus) => !hasWorked && (refusal === 'mistake' || !isGraceOver);
-    if (required.some(({ status }) => isObstacle(status))) return;
+    if (required.some(({ status }) => stopsRollout(status) || (!status.hasWorked && !isGraceOver))) return;
     clearTimeout(graceTimer);
     isReady = true;
     ready.resolve();
@@ -240,6 +239,9 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
     },
   };
 }
+
+/** An account that the service has deleted or paused is no mistake of this rollout. */
+const stopsRollout = ({ hasWorked, refusal }: HealthStatus) => !hasWorked && !!refusal && refusal !== 'withdrawn';
 
 /** The evidence after which other accounts are probed: whether a captcha may proceed depends on all captcha ids. */
 const MAY_CONCERN_ALL: ReadonlySet<Evidence> = new Set(['failed', 'no_such_host', 'unknown_account', 'withdrawn']);

@@ -44,7 +44,9 @@ const OVER_MS = 2_000 + BUSY_MS;
 const AT_ONCE_MS = 500;
 
 const HTML = { 'content-type': 'text/html' };
-const [limited, paused] = [answer(429, ''), answer(200, exception('-50105', 'captcha_id paused'))];
+const limited = answer(429, '');
+const refused = (code: string) => answer(200, exception(code, 'captcha_id'));
+const [paused, unknown] = [refused('-50105'), refused('-50102')];
 
 /** Every account whose outage is in the log, as often as one began. */
 function outagesOf(app: TestApp): string[] {
@@ -148,10 +150,10 @@ describe.concurrent('a whole outage', UNLESS_LATE, () => {
   test.for<[string, Behaviour, Behaviour, object]>([
     ['is down too, although nobody uses it', answersProbes, unavailable, PROCEEDS],
     ['is paused, and so down for everybody', answersProbes, paused, PROCEEDS],
-    ['has never worked', limited, limited, STAYS],
+    ['is not known to the service', unknown, unknown, STAYS],
   ])('a whole outage counts for an audience whose second captcha id %s', async ([, before, now, ofSecond], context) => {
     const other = await untilEnd(startSwitchable(serves, { probe: before }), context);
-    const upstreamCheck = before === limited ? 'first' : 'all';
+    const upstreamCheck = before === unknown ? 'first' : 'all';
     const config = { ...ATTESTING, upstreamCheck, captchaUrlNA: other.url } as const;
     const { upstream, app } = await startBoth(context, serves, LONG, config);
     upstream.fail(unavailable);
@@ -159,6 +161,21 @@ describe.concurrent('a whole outage', UNLESS_LATE, () => {
     expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
     expect(await verify(app, { ...TO_ANY, captchaId: SECOND })).toMatchObject(ofSecond);
   });
+
+  test.for<[string, Behaviour]>([
+    ['a 403 of a firewall', answer(403, PAGE, HTML)],
+    ['a 429', limited],
+  ])(
+    'a second captcha id that has only had %s since the start keeps an outage of the first from counting for both',
+    async ([, banned], context) => {
+      const other = await untilEnd(startSwitchable(banned, { probe: banned }), context);
+      const config = { ...ATTESTING, upstreamCheck: 'first', captchaUrlNA: other.url } as const;
+      const { upstream, app } = await startBoth(context, serves, LONG, config);
+      upstream.fail(unavailable);
+      await untilProceeding(app, TO_FIRST);
+      expect(proceeded(await flood(5, 10, () => verify(app, TO_BOTH)))).toBe(0);
+    },
+  );
 
   test('a whole outage of a captcha id that the service has paused lets people proceed within the budget, and blames our configuration', async (context) => {
     const other = await untilEnd(startSwitchable(serves), context);

@@ -38,20 +38,20 @@ const CELLS = TABLE.flatMap(([shown, next]) =>
 );
 
 test.each(CELLS)('%s in the state %s leads to %s', (_shown, state, next, shown) => {
-  const before = { ...NEW_ACCOUNT, state, hasWorked: true, isNew: false };
+  const before = { ...NEW_ACCOUNT, state, hasWorked: true };
   const after = shown.reduce((status, evidence) => statusAfter(status, evidence), before);
   expect(after).toMatchObject({ state: next, hasWorked: true, outages: Number(next === OUTAGE && state !== OUTAGE) });
 });
 
 test.each<[Evidence, HealthState, HealthState, string | undefined]>([
   ['no_such_host', REFUSED, OUTAGE, 'mistake'],
-  ['undocumented_refusal', REFUSED, UNKNOWN, 'mistake'],
+  ['undocumented_refusal', REFUSED, UNKNOWN, 'undocumented'],
   ['unknown_account', REFUSED, REFUSED, 'mistake'],
   ['withdrawn', REFUSED, REFUSED, 'withdrawn'],
   ['refused', REFUSED, REFUSED, 'mistake'],
 ])('%s means something else once the account has worked', (evidence, first, later, refusal) => {
   expect(statusAfter(NEW_ACCOUNT, evidence)).toMatchObject({ state: first, hasWorked: false, refusal });
-  const worked = { ...NEW_ACCOUNT, hasWorked: true, isNew: false };
+  const worked = { ...NEW_ACCOUNT, hasWorked: true };
   const after = statusAfter(statusAfter(worked, evidence), evidence);
   expect(after.state).toBe(later);
   if (evidence === 'unknown_account') expect(after.refusal).toBe('withdrawn');
@@ -66,11 +66,11 @@ test('a refusal that probes no longer confirm takes no account that has worked o
   }
 });
 
-test('an account is new until something but a failure of our own was shown, and works from its first good response on', () => {
+test('an account works from its first good response on', () => {
   const late = statusAfter(NEW_ACCOUNT, 'local_failure', 'late');
-  expect(late).toMatchObject({ state: UNKNOWN, isNew: true, reason: 'late' });
-  expect(statusAfter(late, 'inconclusive', 'limit')).toMatchObject({ isNew: false, reason: 'limit', hasWorked: false });
-  expect(statusAfter(late, 'well')).toMatchObject({ isNew: false, reason: '', hasWorked: true });
+  expect(late).toMatchObject({ state: UNKNOWN, hasWorked: false, reason: 'late' });
+  expect(statusAfter(late, 'inconclusive', 'limit')).toMatchObject({ reason: 'limit', hasWorked: false });
+  expect(statusAfter(late, 'well')).toMatchObject({ reason: '', hasWorked: true });
 });
 
 test('the reason is that of what has changed the state, or of the newest that confirms it', () => {
