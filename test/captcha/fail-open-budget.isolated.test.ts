@@ -60,10 +60,15 @@ test('the budget of an outage counts no passes of more than an hour before the l
   expect(take(100)).toBe(16);
 });
 
-test('each process counts alone: its first ten captchas always proceed, once for all captcha ids together', () => {
-  expect([take(4), take(4, { id: 'b' }), take(4, { id: 'c' })]).toEqual([4, 4, 2]);
-  vi.advanceTimersByTime(HOUR);
-  expect(take(100)).toBe(0);
+test('each process counts alone: n processes let the first 10 n captchas proceed, and 3 n a minute of one person', () => {
+  for (const process of [1, 2, 3]) {
+    budget = createFailOpenBudget(CALLERS);
+    expect([process, take(99, { requester: person('one') })]).toEqual([process, 3]);
+    // Once for all captcha ids together.
+    expect([take(4), take(4, { id: 'b' }), take(4, { id: 'c' })]).toEqual([4, 3, 0]);
+    vi.advanceTimersByTime(HOUR);
+    expect(take(100)).toBe(0);
+  }
 });
 
 test.each([

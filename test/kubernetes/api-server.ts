@@ -11,7 +11,7 @@ import { programOf } from '../support/programs.ts';
 
 /** What a real API server says about the manifests with every component, in namespaces whose pods are `restricted`. */
 
-const HOW = `apt-get install -y etcd-server, take a kubectl from version 1.33 on, and for kube-apiserver clone
+const HOW = `apt-get install -y etcd-server, take a kubectl from version 1.31 on, and for kube-apiserver clone
 github.com/kubernetes/kubernetes, tag v1.34.4, and make WHAT=cmd/kube-apiserver`;
 const [API_SERVER = '', ETCD = '', KUBECTL = ''] = ['kube-apiserver', 'etcd', 'kubectl'].map((name) =>
   programOf(name, HOW),
