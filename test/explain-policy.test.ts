@@ -61,6 +61,8 @@ test('a file: where the decision depends on the question, and what shadow rules 
   );
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Policy [0-9a-f]{12}, FILE: 3 rules, otherwise ALLOW\.\n/);
+  expect(rowsOf(stdout, 'count')).toEqual(['DENY (shadow) anyOf EMULATOR']);
+  expect(rowsOf(stdout, 'high')).toEqual(['DENY minLevel HIGH']);
   expect(rowsOf(stdout, 'EMULATOR')).toEqual(['DENY high count (DENY) all']);
   expect(rowsOf(stdout, 'VPN_ENABLED')).toEqual([
     'ALLOW otherwise ANDROID checkout, ANDROID other, IOS checkout, IOS other, WEB_H5 other, OTHER checkout, OTHER other',

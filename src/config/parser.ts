@@ -12,7 +12,6 @@ export class ConfigError extends Error {
 
   constructor(problems: readonly string[]) {
     super(problems.join('\n'));
-    this.name = 'ConfigError';
     this.problems = problems;
   }
 }

@@ -179,7 +179,6 @@ const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f
 
 /** The trace that a request belongs to and the router's span, from its `traceparent` header; undefined without a valid one. */
 export function parseTraceparent(header: string | string[] | undefined): SpanContext | undefined {
-  if (header === undefined) return undefined;
   const [, version, traceId, spanId, flags = '', more] = TRACEPARENT.exec(String(header)) ?? [];
   if (!traceId || !spanId || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED };

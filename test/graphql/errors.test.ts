@@ -83,26 +83,20 @@ test.each([
   ['query ($t: Int!) { deviceFingerprint(token: $t) { __typename } }', 'type "Int!" used in position'],
   ['query ($t: Token!) { deviceFingerprint(token: $t) { __typename } }', 'Unknown type "Token"'],
   ['{ deviceFingerprint(token: "x") { ...Missing } }', 'Unknown fragment "Missing"'],
+  ['fragment A on Query { __typename }', 'Fragment "A" is never used.'],
+  ['subscription { anything }', 'The schema has no subscription.'],
 ])('a message about the structure of a document has names of the schema only: %s', async (query, says) => {
   const answer = await ask(app.graphqlUrl, query, { t: CANARIES[0] });
   expect(answer.status).toBe(400);
   expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
   expect(answer.errors?.[0]?.message).toContain(says);
+  expect(JSON.parse(answer.text).errors[0]).toHaveProperty('locations.0.line', 1);
 });
 
 test.each(CANARIES)('an unknown name of an operation is refused, and not repeated: %s', async (operationName) => {
   const answer = await post(app.graphqlUrl, JSON.stringify({ query: 'query A { __typename }', operationName }));
   expect([answer.status, answer.data]).toEqual([400, undefined]);
   expectCallersFault(answer, 'OPERATION_RESOLUTION_FAILURE');
-});
-
-test.each([
-  ['it is a subscription', 'subscription { anything }'],
-  ['there is none', 'fragment A on Query { __typename }'],
-])('an operation that cannot be chosen is refused: %s', async (_what, query) => {
-  const answer = await ask(app.graphqlUrl, query);
-  expect(answer.status).toBe(400);
-  expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
 });
 
 const additional = (email: string) => ({ token: email, metadata: { additional: { email } } });

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { bufferLines, linesDropped } from '../../src/observability/logger.ts';
 
 /** When lines are written, and when they are dropped. */
@@ -35,7 +35,7 @@ test('lines are dropped and counted while nothing reads the log, and the others 
   expect(linesDropped()).toBeGreaterThan(before);
 });
 
-test('lines are written together, at once when they are many', async () => {
+test('lines are written together after 100 ms, at once when they are many', () => {
   const writes: string[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -43,10 +43,14 @@ test('lines are written together, at once when they are many', async () => {
       done();
     },
   });
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const { write } = bufferLines(stream);
   for (const line of ['1\n', '2\n', '3\n']) write(line);
+  vi.advanceTimersByTime(99);
   expect(writes).toEqual([]);
-  await expect.poll(() => writes).toEqual(['1\n2\n3\n']);
+  vi.advanceTimersByTime(1);
+  expect(writes).toEqual(['1\n2\n3\n']);
   const long = `${'x'.repeat(10_000)}\n`;
   for (const line of [long, long]) write(line);
   expect(writes.at(-1)).toBe(long + long);

@@ -4,7 +4,7 @@ import { gql } from 'graphql-tag';
 import { afterAll, expect, test } from 'vitest';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID } from '../faults/documented.ts';
-import { startInSandboxMode, type TestApp } from '../support/app.ts';
+import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import {
   CAPTCHA_INPUT,
   CAPTCHA_MUTATION,
@@ -145,6 +145,14 @@ test('a warning is logged when the queue for all requests is full', async () => 
   await send(app, { query: queryForTokens(['1', '2', '3']) });
   const codes = warningsOf(app).map(({ code }) => code);
   expect(codes.sort()).toEqual(['OVERLOADED', 'UPSTREAM_UNAVAILABLE']);
+});
+
+test('a warning is logged once for a host name that cannot be looked up', async () => {
+  // No host has a name under `.invalid` (RFC 6761, section 6.4).
+  const app = await untilEnd(startInLiveMode('http://upstream.invalid', { upstreamCheck: 'off' }));
+  for (const token of ['1', '2']) await send(app, { query: queryForTokens([token]) });
+  const lookups = warningsOf(app).filter(({ internal }) => /^look-up \w+ of upstream\.invalid$/.test(`${internal}`));
+  expect(lookups).toMatchObject([{ level: 'warn', msg: expect.stringMatching(/^A host name cannot be looked up/) }]);
 });
 
 test('a warning is logged for a bug in this subgraph, with its stack frames and nothing of the request', async () => {

@@ -15,6 +15,12 @@ afterAll(async () => {
   await app.stop();
 });
 
+test('a server without clients stops at once', { timeout: 20_000 }, async () => {
+  // What would wait for its clock would not end.
+  const idle = await startInLiveMode('http://127.0.0.1:9', { upstreamCheck: 'off' });
+  await idle.stop();
+});
+
 test('connections close after 4 to 6 minutes, between two requests', async () => {
   const connections = times(40, () => openConnection(app.url));
   /** How many connections end with the next answer, or ended with an earlier one. */

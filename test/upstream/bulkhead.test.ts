@@ -61,6 +61,14 @@ test.each([
     [3, 4, 7],
   ],
   [
+    'of three, the busiest one need not be the first or the last one',
+    5,
+    ['first', 'm1', 's1', 's2', 's3', 'r1', 'r2'],
+    ['orders', 'accounts', 'orders', 'orders', 'orders', 'router', 'router'],
+    ['first', 'm1', 's1', 'r1', 's2', 'r2'],
+    [4],
+  ],
+  [
     'each of three has every third turn, whatever the number of its calls',
     10,
     ['first', 's1', 's2', 's3', 'r1', 'r2', 'm1'],

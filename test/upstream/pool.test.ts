@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createDnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import type { Evidence } from '../../src/upstream/health-table.ts';
+import { openPool } from '../../src/upstream/pool.ts';
 import { sendProbe } from '../../src/upstream/probe.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, closeConnection, type Hostile, hang, startHostile } from '../support/hostile.ts';
@@ -182,6 +183,15 @@ describe('a socket', () => {
     await expect.poll(() => upstream.open, { timeout: 8_000 }).toBe(0);
     const good = await start(answer(200, '{}'));
     expect(await client.call(requestTo(good.url, createContext()), asIs)).toMatchObject({ status: 200 });
+  });
+
+  test('a socket is not opened by a call that is sent again while its pool ends', async () => {
+    const upstream = await start(good);
+    const pool = openPool(upstream.url, createDnsCache());
+    await pool.close();
+    const { response } = pool.post(probeOf(upstream.url), '{}', new AbortController().signal);
+    await expect(response).rejects.toThrow();
+    expect(upstream.connections).toBe(0);
   });
 
   test('a socket that opens after its client has left frees one place', async () => {

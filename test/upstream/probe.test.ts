@@ -66,6 +66,10 @@ describe('a probe', () => {
     aborting.abort();
     expect(await result).toMatchObject({ evidence: 'local_failure' });
     await expect.poll(() => upstream.open).toBe(0);
+    const lateDns = { ...tools, dns: resolverOf(0, LOOPBACK) };
+    const url = `http://upstream.example:${upstream.port}`;
+    expect(await sendProbe(probeOf(url), lateDns, AbortSignal.abort())).toMatchObject({ evidence: 'local_failure' });
+    expect(upstream.requests).toBe(1);
   });
 });
 

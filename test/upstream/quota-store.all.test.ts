@@ -294,6 +294,7 @@ describe('a store that goes away', { retry: 3 }, () => {
     const { apps } = await startReplicas(`${url}/99`, { fingerprintQuota: { perDay: 5 } });
     for (const app of apps) expect(await judge(app, 10)).toEqual({ ok: 5, QUOTA_EXCEEDED: 5 });
     await sleep(1_500);
+    for (const app of apps) expect(await judge(app, 1)).toMatchObject({ QUOTA_EXCEEDED: 1 });
     for (const app of apps) expect([await isStoreAway(app), countOf(app, AWAY), countOf(app, BACK)]).toEqual([1, 1, 0]);
     expect(await client.info('keyspace')).not.toContain('keys=');
   });
