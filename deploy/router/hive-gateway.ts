@@ -32,6 +32,17 @@ const csrfPrevention: GatewayPlugin = {
   },
 };
 
+/** After a time-out the gateway would send the client its request to the subgraph: the address, the query and all variables. */
+const hideRequests: GatewayPlugin = {
+  onResultProcess({ result }) {
+    for (const one of [result].flat())
+      for (const { extensions } of 'errors' in one ? (one.errors ?? []) : []) {
+        delete extensions['request'];
+        delete extensions['response'];
+      }
+  },
+};
+
 /** @param secret one of the subgraph's ROUTER_SECRETS */
 export function configFor(secret: string | undefined) {
   return {
@@ -39,7 +50,7 @@ export function configFor(secret: string | undefined) {
     plugins: () => {
       // When the gateway starts, and not at its first request.
       if (!secret) throw new Error('ROUTER_SECRET is not set: device-trust would answer 401 to every request.');
-      return [csrfPrevention, requestIds];
+      return [csrfPrevention, requestIds, hideRequests];
     },
     // By default every site may read answers, with credentials. Name your own: `{ origin: ['https://…'], credentials: false }`.
     cors: false,

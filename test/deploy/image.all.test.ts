@@ -82,6 +82,7 @@ afterAll(async () => {
 
 test('the image has the build, what V8 made of it for its user, the schema, the production packages, and nothing else', async () => {
   const app = join(image, 'app');
+  expect(await run('find', app, '!', '-user', 'root')).toBe('');
   expect((await readdir(app)).sort()).toEqual(['LICENSE', 'dist', 'node_modules', 'package.json', 'schema']);
   const packages = await readdir(join(app, 'node_modules'));
   expect(packages).toContain('graphql');

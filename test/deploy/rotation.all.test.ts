@@ -73,9 +73,11 @@ async function systemctl(verb: string, name: string): Promise<void> {
 }
 const systemd = createServer(async ({ url = '' }, response) => {
   const [, verb = '', name = ''] = url.split('/');
-  if (verb !== 'journal') await systemctl(verb, name);
   const child = running.get(name);
-  response.end(verb === 'journal' ? `${child?.stdout()}${child?.stderr()}` : '');
+  if (verb === 'journal') return void response.end(`${child?.stdout()}${child?.stderr()}`);
+  if (verb !== 'is-active') await systemctl(verb, name);
+  else if ((await Promise.race([child?.ended, 'active'])) !== 'active') response.statusCode = 503;
+  response.end();
 });
 const systemdUrl = `http://127.0.0.1:${await listen(systemd)}`;
 closers.push(() => closeAtOnce(systemd));
@@ -84,7 +86,10 @@ closers.push(() => closeAtOnce(systemd));
 async function restart(seconds = 60) {
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
-  await writeFile(join(bin, 'systemctl'), `#!/bin/sh\nexec curl -sf --noproxy '*' ${systemdUrl}/$1/$2\n`);
+  await writeFile(
+    join(bin, 'systemctl'),
+    `#!/bin/sh\n[ "$1" = -q ] && shift\nexec curl -sf --noproxy '*' ${systemdUrl}/$1/$2\n`,
+  );
   await writeFile(
     join(bin, 'journalctl'),
     `#!/bin/sh\nfor unit; do :; done\nexec curl -sf --noproxy '*' ${systemdUrl}/journal/$unit\n`,
@@ -93,7 +98,7 @@ async function restart(seconds = 60) {
   let script = await readFile(join(ROOT, 'deploy/vm/restart.sh'), 'utf8');
   for (const [from, to] of [
     ['946$instance', `$(echo ${adminPorts?.join(' ')} | cut -d ' ' -f $((instance + 1)))`],
-    ['--retry 60', `--retry ${seconds}`],
+    ['seconds=60', `seconds=${seconds}`],
   ] as const) {
     expect(script).toContain(from);
     script = script.replace(from, to);

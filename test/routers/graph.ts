@@ -24,12 +24,13 @@ export async function startGraph() {
     },
   });
   /** What a test lets happen on the way to our subgraph. */
-  const way = { isBroken: false, status: 200, left: 0 };
+  const way = { isBroken: false, isSilent: false, status: 200, left: 0 };
   const relays = await Promise.all(
     Object.entries(supergraph.subgraphs).map(async ([name, url]) => {
       const isOurs = name === 'device-trust';
       const relay = await startUpstream(async ({ headers, body }, response) => {
         if (isOurs && way.isBroken) return void response.destroy();
+        if (isOurs && way.isSilent) return;
         if (isOurs && way.status !== 200) return sendJson(response, way.status, { errors: [] });
         const client = new AbortController();
         response.once('close', () => {
@@ -74,7 +75,7 @@ export async function startGraph() {
     forget: () => {
       supergraph.asked.length = 0;
       for (const [, , relay] of relays) relay.received.length = 0;
-      Object.assign(way, { isBroken: false, status: 200, left: 0 });
+      Object.assign(way, { isBroken: false, isSilent: false, status: 200, left: 0 });
     },
     stop: async () => {
       await supergraph.stop();

@@ -76,7 +76,7 @@ async function start(): Promise<string> {
   return `
 The shop:         ${shop.origin}
 The supergraph:   ${gateway.url}
-  for curl:       -H 'Authorization: Bearer ${sessions.signIn('grace')}' -H 'Content-Type: application/json'
+  by curl:        curl -s --noproxy '*' ${gateway.url} -H 'Authorization: Bearer ${sessions.signIn('grace')}' -H 'Content-Type: application/json' -d '{"query":"{ checkouts { judgement { decision { action } } } }"}'
 Apollo Sandbox:   ${gateway.url} in a browser, as Grace, an analyst
 GraphiQL:         ${new URL(GRAPHIQL_PATH, gateway.url)} has the same operations, and needs no internet
 The shop's graph: ${shopGateway.url} for a page of your own, at http://localhost or http://127.0.0.1 with any port
@@ -84,13 +84,17 @@ The shop's graph: ${shopGateway.url} for a page of your own, at http://localhost
 `;
 }
 
+const TAKEN = 'End what uses this port, such as `npm run dev`, or set PORT and SANDBOX_PORT to others.';
+
 // Nothing here is worth an orderly end.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
 
 try {
   process.stdout.write(await start());
 } catch (error) {
-  const problem = error instanceof ConfigError ? error.problems.join('\n') : Object(error).message;
+  const { code, message } = Object(error);
+  const isTaken = code === 'EADDRINUSE';
+  const problem = error instanceof ConfigError ? error.problems.join('\n') : isTaken ? `${message}. ${TAKEN}` : message;
   process.stderr.write(`The supergraph cannot start: ${problem}\n`);
   process.exit(1);
 }
