@@ -4,7 +4,7 @@ import { logOnce } from '../observability/logger.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { StartOptions } from '../slice.ts';
-import { type CallingOperation, UpstreamClient, type UpstreamRequest } from '../upstream/client.ts';
+import { type CallContext, UpstreamClient, type UpstreamRequest } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -40,14 +40,14 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
   const { check, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
 
   /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, RATE_LIMITED or CANCELLED */
-  async function validate(input: ValidateCaptchaInput, audience: Audience, operation: RequestContext) {
-    const { caller } = operation;
+  async function validate(input: ValidateCaptchaInput, audience: Audience, context: RequestContext) {
+    const { caller } = context;
     const captcha = checkInput(input, upstream);
     const { id } = captcha;
-    let verdict = await verify(captcha, input, operation);
+    let verdict = await verify(captcha, input, context);
     if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller, caller.requester);
     // A trial may outlive its client.
-    operation.signal.throwIfAborted();
+    context.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
       verdict = indeterminate(verdict, {
         policy,
@@ -80,22 +80,22 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
   }
 
   /** Verifies with the key in use, and once more with the other key if the service refuses the signature. Only probes switch the key. */
-  async function verify(account: Captcha, input: ValidateCaptchaInput, operation: CallingOperation) {
+  async function verify(account: Captcha, input: ValidateCaptchaInput, context: CallContext) {
     const { keys } = account;
     const body = keys.bodyFor(input);
     const endsAt = performance.now() + captchaTimeoutMs;
-    const verdict = await send({ account, operation, body, timeoutMs: captchaTimeoutMs }, input.lotNumber);
+    const verdict = await send({ account, context, body, timeoutMs: captchaTimeoutMs }, input.lotNumber);
     const other = hasIllegalSignature(verdict) ? keys.otherBodyFor(input, body) : undefined;
     // Both calls have one time-out, because a router waits no longer.
     const msLeft = Math.floor(endsAt - performance.now());
     if (other === undefined || msLeft <= 0) return verdict;
-    const second = await send({ account, operation, body: other, timeoutMs: msLeft }, input.lotNumber);
+    const second = await send({ account, context, body: other, timeoutMs: msLeft }, input.lotNumber);
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
   async function send(call: UpstreamRequest, lotNumber: string): Promise<Result> {
-    const ids = { requestId: call.operation.requestId, account: call.account.id };
+    const ids = { requestId: call.context.operation.requestId, account: call.account.id };
     try {
       return await upstream.call(call, (received) => {
         const response = readResponse(received.json, lotNumber);

@@ -2,7 +2,7 @@ import { logOnce } from '../observability/logger.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceRiskDecision } from '../schema.generated.ts';
 import type { StartOptions } from '../slice.ts';
-import { type CallingOperation, UpstreamClient } from '../upstream/client.ts';
+import { type CallContext, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
 import type { Account } from '../upstream/transport.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
@@ -44,12 +44,12 @@ export function openFingerprintService({ settings, shared, registry }: StartOpti
   }
 
   /** Looks up one token, and counts its signals. @throws see `UpstreamClient.call` */
-  async function query(request: FingerprintRequest, operation: CallingOperation): Promise<FingerprintOutcome> {
+  async function query(request: FingerprintRequest, context: CallContext): Promise<FingerprintOutcome> {
     // The service would reject an empty token (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
     let differences: readonly Difference[] = [];
-    const outcome = await upstream.call({ account, body, operation }, (response) => {
+    const outcome = await upstream.call({ account, body, context }, (response) => {
       const reading = readResponse(request, response, Date.now());
       ({ differences } = reading);
       return reading;

@@ -4,8 +4,7 @@ import { RISK_SCOPE } from '../callers/settings.ts';
 import type { Reservation } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
-import type { CallTarget } from '../observability/tracing.ts';
-import type { CallingOperation } from '../upstream/client.ts';
+import type { CallContext } from '../upstream/client.ts';
 import type { Cost } from './cost.ts';
 
 export interface PartMaker {
@@ -31,9 +30,8 @@ export interface Answer {
  * The context of a request, which owns its state; `operation` records it. Apollo Server gives plugins and
  * resolvers a shallow copy, so no field is `#private`, and all that they share with the handler is in objects.
  */
-export class RequestContext implements CallingOperation {
+export class RequestContext implements CallContext {
   readonly operation: Operation;
-  readonly requestId: string;
   readonly caller: Caller;
   readonly cost: Cost;
   /** The memory of the request: its body, then its document. */
@@ -51,7 +49,6 @@ export class RequestContext implements CallingOperation {
 
   constructor(operation: Operation, caller: Caller, memory: Reservation, { maxCost, slices }: ContextOptions) {
     this.operation = operation;
-    this.requestId = operation.requestId;
     this.caller = caller;
     this.memory = memory;
     this.cost = { max: maxCost, spent: 0 };
@@ -61,10 +58,6 @@ export class RequestContext implements CallingOperation {
   /** Aborts the upstream calls in flight, except probes, after the client has disconnected. */
   cancel(): void {
     this.cancellation.abort(new DeviceTrustError('CANCELLED'));
-  }
-
-  startCall(target: CallTarget): ReturnType<Operation['startCall']> {
-    return this.operation.startCall(target);
   }
 
   /** The slice's per-request object, created on first use. */

@@ -63,11 +63,11 @@ function openScoreService({ settings, shared, registry }: StartOptions<Rows>) {
   });
 
   /** The part of a request. */
-  const forRequest = (operation: RequestContext) => ({
+  const forRequest = (context: RequestContext) => ({
     of(person: string): Promise<number> {
       const account = upstream.find(undefined);
       if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
-      return upstream.call({ account, body: JSON.stringify({ person }), operation }, ({ status, json }) => {
+      return upstream.call({ account, body: JSON.stringify({ person }), context }, ({ status, json }) => {
         const { data } = answer.safeParse(json);
         const code = status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_PROTOCOL_ERROR';
         const error = new DeviceTrustError(code, { internal: `HTTP status ${status}` });
