@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Calling, QuotaLimits } from '../callers/limits.ts';
-import type { Callers } from '../callers/shares.ts';
+import type { QuotaLimits } from '../callers/limits.ts';
+import type { Callers, Holder } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
@@ -20,7 +20,7 @@ import type { Account, Budget, PendingRequest, UpstreamResponse } from './transp
 /** The request that makes a call. */
 export interface CallContext extends Budget {
   readonly operation: Pick<Operation, 'requestId' | 'startCall'>;
-  readonly caller: Calling;
+  readonly caller: Holder;
   /** Aborted if the client disconnects. */
   readonly signal: AbortSignal;
 }
