@@ -12,7 +12,7 @@ import { createAttestations } from './attestation.ts';
 import { type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
 import { createFailOpenBudget } from './fail-open-budget.ts';
 import { createCaptchaMetrics } from './metrics.ts';
-import { type Captcha, checkInput, prepareCaptcha } from './request.ts';
+import { type Captcha, checkInput, formOf, isSignedWith, prepareCaptcha } from './request.ts';
 import type { CAPTCHA_VARIABLES } from './settings.ts';
 import { indeterminate, interpret, noResponse, type Result } from './verdict.ts';
 
@@ -81,15 +81,15 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
 
   /** Verifies with the key in use, and once more with the other key if the service refuses the signature. Only probes switch the key. */
   async function verify(account: Captcha, input: ValidateCaptchaInput, context: CallContext) {
-    const { keys } = account;
-    const body = keys.bodyFor(input);
+    const [key, other] = account.keys;
+    const body = formOf(input, key);
     const endsAt = performance.now() + captchaTimeoutMs;
     const verdict = await send({ account, context, body, timeoutMs: captchaTimeoutMs }, input.lotNumber);
-    const other = hasIllegalSignature(verdict) ? keys.otherBodyFor(input, body) : undefined;
     // Both calls have one time-out, because a router waits no longer.
     const msLeft = Math.floor(endsAt - performance.now());
-    if (other === undefined || msLeft <= 0) return verdict;
-    const second = await send({ account, context, body: other, timeoutMs: msLeft }, input.lotNumber);
+    if (!hasIllegalSignature(verdict) || other === undefined || msLeft <= 0) return verdict;
+    const retry = { account, context, body: formOf(input, other), timeoutMs: msLeft };
+    const second = await send(retry, input.lotNumber);
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
@@ -148,19 +148,22 @@ function logProblems(
 }
 
 /** A random challenge with our signature: the service may reject the challenge, but not our account. No cache can answer it. */
-export function captchaProbe({ keys, ...account }: Captcha): Probe {
+export function captchaProbe(captcha: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');
     const captchaOutput = randomBytes(96).toString('base64url');
     const passToken = randomBytes(32).toString('hex');
     const genTime = String(Math.floor(Date.now() / 1_000));
-    return keys.bodyFor({ lotNumber, captchaOutput, passToken, genTime });
+    return formOf({ lotNumber, captchaOutput, passToken, genTime }, captcha.keys[0]);
   };
   const classify = (received: UpstreamResponse, sent: string) => {
     const response = readResponse(received.json);
-    if (response.kind === 'illegal signature') keys.refuse(sent);
+    const [key, other] = captcha.keys;
+    // A call switches no key, because a client can provoke its refusal. Probes overlap, and a late one switches nothing back.
+    if (response.kind === 'illegal signature' && other !== undefined && isSignedWith(key, sent))
+      captcha.keys = [other, key];
     const { evidence, reason } = interpret(response, received.status);
     return { evidence, reason: evidence === 'well' ? '' : reason };
   };
-  return { ...account, body, classify };
+  return { ...captcha, body, classify };
 }
