@@ -22,7 +22,7 @@ import {
   invalidRequestEnvelope,
   METADATA_KEYS,
   REFUSALS,
-  readSuccess,
+  successEnvelope,
   type WireFieldError,
 } from './contract.ts';
 import type { Drift } from './metrics.ts';
@@ -66,7 +66,7 @@ function meaningOf({ status, json, unreadable }: UpstreamResponse, ofApplication
   });
   const undocumented = (internal: string | undefined) =>
     error('UPSTREAM_PROTOCOL_ERROR', evidenceOfStatus(status), { internal });
-  const success = status === 200 ? readSuccess(json) : undefined;
+  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) return { answer: success.data.data, evidence: 'well', outcome: 'ok' };
   const envelope = anyEnvelope.safeParse(json).data;
   // Section 4, rule 1.
