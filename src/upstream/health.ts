@@ -168,13 +168,9 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
     account.recordResponse();
   }
 
+  /** Tells a change in one log line, with the side at fault and the action to take. */
   function tell(account: AccountHealth, before: HealthStatus): void {
     updateReadiness();
-    logChange(account, before);
-  }
-
-  /** Logs a change in one line, with the side at fault and the action to take. */
-  function logChange(account: AccountHealth, before: HealthStatus): void {
     const { state, hasWorked, reason, isHostUnknown } = account.status;
     const ids = { service, region: account.region, account: account.id, health: state };
     if (state === 'well' && before.reason === '') log.debug(ids, 'The account works.');

@@ -22,7 +22,6 @@ interface PoolOptions {
   readonly turn?: number;
   /** Shows how long idle connections are kept. Without it they serve calls for half a second. */
   readonly probe?: WitnessProbe | undefined;
-  readonly stepsMs?: readonly number[];
 }
 
 interface Connection {
@@ -40,7 +39,7 @@ export type UpstreamPool = ReturnType<typeof openPool>;
 
 /** The connections to one origin, opened on demand. @throws the error of undici, if `origin` is not scheme, host and port */
 export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {}) {
-  const { timeoutMs = 2 * MAX_CONNECT_MS, turn = 0, probe, stepsMs } = options;
+  const { timeoutMs = 2 * MAX_CONNECT_MS, turn = 0, probe } = options;
   const { hostname } = new URL(origin);
   // An IP address needs no look-up.
   const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
@@ -62,7 +61,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
   let isClosed = false;
   /** The address to which the last connection leads, or would have led. */
   let lastAddress: string | undefined;
-  const witness = probe && createWitness(probe, (keeping) => open(keeping).client, stepsMs);
+  const witness = probe && createWitness(probe, (keeping) => open(keeping).client);
   const idleMs = () => witness?.idleMs ?? idleMsAfter(0);
 
   /** A connection that opens with its first request. */
