@@ -37,7 +37,7 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
     pathTemplate: VALIDATE_TEMPLATE,
     timeoutMs: captchaTimeoutMs,
   });
-  const { check, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
+  const { checkAttestation, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
 
   /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, RATE_LIMITED or CANCELLED */
   async function validate(input: ValidateCaptchaInput, audience: Audience, context: RequestContext) {
@@ -117,7 +117,7 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
     }
   }
 
-  return { upstream, jwks, maxCaptchas, check, validate };
+  return { upstream, jwks, maxCaptchas, checkAttestation, validate };
 }
 
 const hasIllegalSignature = (verdict: Result) =>

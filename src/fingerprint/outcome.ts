@@ -90,7 +90,7 @@ const NO_ENVELOPE =
   'The service behind this field, or a firewall before it, refused the request. The operator of that service has to act.';
 
 /** The reading of a response to a query, and the differences of its device from the document. */
-export function readResponse(
+export function interpret(
   request: FingerprintRequest,
   response: UpstreamResponse,
   respondedAt: number,

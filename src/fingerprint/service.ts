@@ -7,7 +7,7 @@ import type { Probe } from '../upstream/probe.ts';
 import type { Account } from '../upstream/transport.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { createFingerprintMetrics } from './metrics.ts';
-import { type FingerprintOutcome, probeResultOf, readResponse, toRejection } from './outcome.ts';
+import { type FingerprintOutcome, interpret, probeResultOf, toRejection } from './outcome.ts';
 import { decide, type PolicyInput } from './policy.ts';
 import { type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { createJudgements } from './sealed-judgement.ts';
@@ -49,7 +49,7 @@ export function openFingerprintService({ settings, shared, registry }: StartOpti
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
     const outcome = await upstream.call({ account, body, context }, (response) => {
-      const reading = readResponse(request, response, Date.now());
+      const reading = interpret(request, response, Date.now());
       for (const [kind, word] of reading.differences) {
         metrics.recordDrift(kind);
         if (word !== undefined) logDrift(`${kind}: ${PLAIN_WORD.test(word) ? word : 'another one'}`);

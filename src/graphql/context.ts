@@ -7,14 +7,15 @@ import type { Operation } from '../observability/operation.ts';
 import type { CallContext } from '../upstream/client.ts';
 import type { Cost } from './cost.ts';
 
-export interface PartMaker {
+/** Makes the object of a slice for one request. */
+export interface RequestFactory {
   forRequest(context: RequestContext): object;
 }
 
 export interface ContextOptions {
   readonly maxCost: number;
   /** By the names of the slices that are on. */
-  readonly slices: ReadonlyMap<string, PartMaker>;
+  readonly slices: ReadonlyMap<string, RequestFactory>;
 }
 
 /** The total length of all upstream responses to one operation, in bytes beyond the usual length of each. */
@@ -45,7 +46,7 @@ export class RequestContext implements CallContext {
   readonly signal = this.cancellation.signal;
   private readonly refused = { fields: 0 };
   private readonly slices: ContextOptions['slices'];
-  private readonly parts: Record<string, object> = {};
+  private readonly requests: Record<string, object> = {};
 
   constructor(operation: Operation, caller: Caller, memory: Reservation, { maxCost, slices }: ContextOptions) {
     this.operation = operation;
@@ -61,12 +62,12 @@ export class RequestContext implements CallContext {
   }
 
   /** The slice's per-request object, created on first use. */
-  partOf<Part extends object>(slice: string): Part {
-    const part = this.parts[slice] ?? this.slices.get(slice)?.forRequest(this);
-    if (!part) throw new Error(`expected a slice that is on, but got ${slice}`);
-    this.parts[slice] = part;
-    // Safe: only the resolvers of a slice ask for its part, by the type of what it makes.
-    return part as Part;
+  requestOf<SliceRequest extends object>(slice: string): SliceRequest {
+    const request = this.requests[slice] ?? this.slices.get(slice)?.forRequest(this);
+    if (!request) throw new Error(`expected a slice that is on, but got ${slice}`);
+    this.requests[slice] = request;
+    // Safe: only the resolvers of a slice ask for its object, by the type of what it makes.
+    return request as SliceRequest;
   }
 
   /** May the caller read data with the tag `risk`? If so, the log names the person. */

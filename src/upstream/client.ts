@@ -15,10 +15,10 @@ import type { Probe } from './probe.ts';
 import { createQuota, type Quota } from './quota.ts';
 import { counterOfProcess, openQuotaStore } from './quota-store.ts';
 import type { UpstreamSettings } from './settings.ts';
-import type { Account, Budget, PendingRequest, UpstreamResponse } from './transport.ts';
+import type { Account, PendingRequest, ResponseBytes, UpstreamResponse } from './transport.ts';
 
 /** The request that makes a call. */
-export interface CallContext extends Budget {
+export interface CallContext extends ResponseBytes {
   readonly operation: Pick<Operation, 'requestId' | 'startCall'>;
   readonly caller: Holder;
   /** Aborted if the client disconnects. */

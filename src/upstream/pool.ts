@@ -2,7 +2,7 @@ import { isIP, type Socket } from 'node:net';
 import { buildConnector, Client, errors } from 'undici';
 import type { DnsCache } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
-import { type Account, type Budget, type Carrier, MAX_BODY_BYTES, PendingRequest } from './transport.ts';
+import { type Account, type Carrier, MAX_BODY_BYTES, PendingRequest, type ResponseBytes } from './transport.ts';
 import { toLookupError } from './transport-errors.ts';
 import { createWitness, idleMsAfter, type WitnessProbe } from './witness.ts';
 
@@ -150,8 +150,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     lookUp: (): Promise<void> | undefined =>
       name?.lookUp()?.catch((error: Error) => Promise.reject(toLookupError(error))),
     /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
-    post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
-      new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
+    post: ({ path, headers }: Account, body: string, signal: AbortSignal, shared?: ResponseBytes) =>
+      new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, shared),
     /**
      * After a probe that failed: its address is the last one to try for a minute. Asks the name again. Resolves with whether the service
      * is at fault: the name still leads there, and no other address may work.

@@ -27,7 +27,7 @@ const VARIABLES = {
 type Rows = typeof VARIABLES;
 type Settings = Values<Rows>;
 
-const scoresOf = (context: RequestContext) => context.partOf<ScoreRequest>('score');
+const scoresOf = (context: RequestContext) => context.requestOf<ScoreRequest>('score');
 
 export const scoreSlice: Slice<Rows> = {
   name: 'score',
@@ -62,7 +62,7 @@ function openScoreService({ settings, shared, registry }: StartOptions<Rows>) {
     timeoutMs: settings.scoreTimeoutMs,
   });
 
-  /** The part of a request. */
+  /** The object of a request. */
   const forRequest = (context: RequestContext) => ({
     of(person: string): Promise<number> {
       const account = upstream.find(undefined);
