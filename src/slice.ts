@@ -40,7 +40,7 @@ export interface StartOptions<Rows extends Table = Table> {
 }
 
 /** A slice that is on. Its client provides health, readiness, metrics and log lines. */
-export interface RunningSlice extends RequestFactory {
+interface RunningSlice extends RequestFactory {
   readonly upstream: Pick<UpstreamClient, 'health' | 'close'>;
   /** The public keys of its proofs, as a JWK set in JSON; undefined if it makes no proofs. */
   readonly jwks?: string | undefined;

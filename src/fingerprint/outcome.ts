@@ -42,7 +42,7 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 };
 
 /** A difference from the document, with the word that the document does not have. */
-export type Difference = readonly [kind: Drift, word?: string];
+type Difference = readonly [kind: Drift, word?: string];
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
