@@ -4,7 +4,7 @@ import type { CALLER_VARIABLES, CallerSettings } from './callers/settings.ts';
 import type { Callers } from './callers/shares.ts';
 import type { RuleInput } from './config/parser.ts';
 import { address, type Table, type Values } from './config/values.ts';
-import type { PartMaker } from './graphql/context.ts';
+import type { RequestFactory } from './graphql/context.ts';
 import type { MetricsRegistry } from './observability/metrics.ts';
 import type { SharedOptions, UpstreamClient } from './upstream/client.ts';
 import { REGIONS, type Region } from './upstream/settings.ts';
@@ -40,7 +40,7 @@ export interface StartOptions<Rows extends Table = Table> {
 }
 
 /** A slice that is on. Its client provides health, readiness, metrics and log lines. */
-export interface RunningSlice extends PartMaker {
+interface RunningSlice extends RequestFactory {
   readonly upstream: Pick<UpstreamClient, 'health' | 'close'>;
   /** The public keys of its proofs, as a JWK set in JSON; undefined if it makes no proofs. */
   readonly jwks?: string | undefined;

@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Calling } from './limits.ts';
 import { ADDRESS_KEYS, ANYONE, areScopesEnforced, type CallerSettings, ROUTER } from './settings.ts';
-import type { Requester } from './shares.ts';
+import type { Holder, Requester } from './shares.ts';
 import {
   clientAddressOf,
   createMetadataReader,
@@ -18,7 +17,6 @@ import {
 const BEARER = /^bearer +([!-~]+)$/i;
 /** A loopback address, in every form that a socket reports (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5). */
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
-const NO_SCOPES: ReadonlySet<string> = new Set();
 const NO_HEADERS: RawHeaders = { rawHeaders: [] };
 
 /** The caller of a request: the router or a service, and the person behind it. */
@@ -43,7 +41,7 @@ export function identifierOf(settings: CallerSettings, trustsLoopback = false) {
   const enforcesScopes = areScopesEnforced(settings);
 
   /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
-  class Caller implements Calling {
+  class Caller implements Holder {
     readonly name: string;
     readonly isService: boolean;
     /** The person behind the request; undefined if no trusted header names one. */
@@ -57,7 +55,7 @@ export function identifierOf(settings: CallerSettings, trustsLoopback = false) {
       this.name = name;
       this.isService = name !== ROUTER && name !== ANYONE;
       this.subject = textIn(request, subjectHeader);
-      this.scopes = scopes ?? (enforcesScopes ? (scopesIn(request, scopesHeader) ?? NO_SCOPES) : undefined);
+      this.scopes = scopes ?? (enforcesScopes ? scopesIn(request, scopesHeader) : undefined);
       this.#request = request;
     }
 

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { entryOf, number } from '../config/json-values.ts';
-import { type Callers, type Holder, type Requester, sharesOf } from './shares.ts';
-
-/** The caller for whom a call is made. */
-export interface Calling extends Holder {
-  /** The person or network behind it; undefined where only the caller counts. */
-  readonly requester?: Requester | undefined;
-}
+import { type Callers, type Holder, sharesOf } from './shares.ts';
 
 /** A count to which a call adds, and its maximum in a window. A window begins with its first call. */
 export interface Share {
@@ -30,7 +24,7 @@ interface Limit {
   /** Is a call's count taken back if this limit or a later one refuses the call? */
   readonly isRefundable: boolean;
   /** The counts of a call, by the limit for all callers and by the calling service's own. */
-  readonly shares: (limit: Given, account: string, caller: Calling, callers: Callers) => Share[];
+  readonly shares: (limit: Given, account: string, caller: Holder, callers: Callers) => Share[];
 }
 
 /** The values of a limit: for all callers, and the calling service's own. */
@@ -57,7 +51,7 @@ export const LIMITS = [
 function ofCallers(
   { total = Number.POSITIVE_INFINITY, own = Number.POSITIVE_INFINITY }: Given,
   account: string,
-  { name, isService }: Calling,
+  { name, isService }: Holder,
   callers: Callers,
 ): Share[] {
   const { together, each } = sharesOf(total, callers);
@@ -78,7 +72,7 @@ function ofCallers(
 export function ofRequester(
   { total = Number.POSITIVE_INFINITY, own = Number.POSITIVE_INFINITY }: Given,
   _account: string,
-  { name, isService, requester }: Calling,
+  { name, isService, requester }: Holder,
 ): Share[] {
   const calls = Math.min(total, own);
   if (!Number.isFinite(calls) || !requester || (isService && requester.kind === 'anonymous')) return [];

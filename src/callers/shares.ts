@@ -52,11 +52,14 @@ export interface Requester {
   readonly id: string;
 }
 
+/** A caller as the limits and shares of a capacity count it. */
 export interface Holder {
   /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
   readonly name: string;
   /** Without any secret, every caller has the limits of the router. */
   readonly isService: boolean;
+  /** The person or network behind it; undefined where only the caller counts. */
+  readonly requester?: Requester | undefined;
 }
 
 /** The part of a shared capacity that one request or connection has reserved. */

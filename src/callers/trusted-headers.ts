@@ -60,10 +60,9 @@ export function textIn(request: RawHeaders, header: string | undefined, form = T
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** The scopes in this header. Undefined as in `textIn`. */
-export function scopesIn(request: RawHeaders, header: string | undefined): ReadonlySet<string> | undefined {
-  const value = textIn(request, header, SCOPES);
-  return value === undefined ? undefined : new Set(value.split(' '));
+/** The scopes in this header; none if it is absent or malformed. */
+export function scopesIn(request: RawHeaders, header: string | undefined): ReadonlySet<string> {
+  return new Set(textIn(request, header, SCOPES)?.split(' '));
 }
 
 /** The metadata in one header; undefined if it is absent or malformed. */

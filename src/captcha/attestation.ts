@@ -55,7 +55,10 @@ export function createAttestations(
    * @returns `attest` resolves with the attestation, or null if the verdict earns none; only its first call signs
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without the person that an audience requires
    */
-  function check({ audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput, subject: string | undefined) {
+  function checkAttestation(
+    { audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput,
+    subject: string | undefined,
+  ) {
     if (aud == null && action == null) return undefined;
     const refused = (reason: AttestationRefusal, error: DeviceTrustError) => {
       metrics.recordAttestationRefusal(reason);
@@ -95,7 +98,7 @@ export function createAttestations(
   }
 
   /** `jwks` is the JWK set as JSON; undefined if no attestations are configured. */
-  return { jwks: signer?.jwks, check };
+  return { jwks: signer?.jwks, checkAttestation };
 }
 
 const NO_SUBJECT =

@@ -6,13 +6,14 @@ import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
 import type { CaptchaSettings } from './settings.ts';
 
 export interface Captcha extends Account {
-  /** The key of challenge ids in attestations, even while `keys` sign with the next key. Never logged. */
+  /** The key of challenge ids in attestations, even while the next key signs. Never logged. */
   readonly captchaKey: string;
-  readonly keys: ReturnType<typeof signingKeys>;
+  /** The key that signs, and while it is rotated the other one. The service may accept only one at a time. Never logged. */
+  keys: readonly [inUse: string, other?: string | undefined];
 }
 
 /** The form of a verification (2.1; section 4, rule 2). The captcha id is in the URL. */
-function formOf({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput, key: string): string {
+export function formOf({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput, key: string): string {
   return new URLSearchParams({
     lot_number: lotNumber,
     captcha_output: captchaOutput,
@@ -22,28 +23,10 @@ function formOf({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptch
   }).toString();
 }
 
-/** The key of a captcha id, with its next key while it is rotated. The service may accept only one of them at a time. */
-function signingKeys(captchaKey: string, nextCaptchaKey = captchaKey) {
-  let inUse = captchaKey;
-  /** The key that did not sign this form; undefined if there is no other key. */
-  const otherThan = (body: string) => {
-    const form = new URLSearchParams(body);
-    const signed = (key: string) => form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
-    return [captchaKey, nextCaptchaKey].find((key) => !signed(key));
-  };
-  return {
-    /** The form, signed with the key in use. */
-    bodyFor: (input: ValidateCaptchaInput): string => formOf(input, inUse),
-    /** The form, signed with the key that did not sign `refused`; undefined if there is no other key. */
-    otherBodyFor: (input: ValidateCaptchaInput, refused: string): string | undefined => {
-      const key = otherThan(refused);
-      return key === undefined ? undefined : formOf(input, key);
-    },
-    /** Switches to the key that did not sign this probe. A call switches no key, because a client can provoke its refusal. */
-    refuse: (probe: string): void => {
-      inUse = otherThan(probe) ?? inUse;
-    },
-  };
+/** Did this key sign this form? */
+export function isSignedWith(key: string, body: string): boolean {
+  const form = new URLSearchParams(body);
+  return form.get('sign_token') === signToken(form.get('lot_number') ?? '', key);
 }
 
 /** A captcha id as it is configured. A valid configuration has an address for its region. */
@@ -54,8 +37,7 @@ export function prepareCaptcha(configured: ConfiguredCaptcha): Captcha {
   const { captchaId: id, captchaKey, nextCaptchaKey, region, baseUrl } = configured;
   const { origin, pathname, search } = new URL(`${baseUrl}${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(id)}`);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
-  const keys = signingKeys(captchaKey, nextCaptchaKey);
-  return { id, captchaKey, keys, region, origin, path: pathname + search, headers };
+  return { id, captchaKey, keys: [captchaKey, nextCaptchaKey], region, origin, path: pathname + search, headers };
 }
 
 /** Checks an input, and returns its captcha. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */

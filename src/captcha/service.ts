@@ -4,7 +4,7 @@ import { logOnce } from '../observability/logger.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { StartOptions } from '../slice.ts';
-import { type CallingOperation, UpstreamClient, type UpstreamRequest } from '../upstream/client.ts';
+import { type CallContext, UpstreamClient, type UpstreamRequest } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -12,7 +12,7 @@ import { createAttestations } from './attestation.ts';
 import { type CaptchaResponse, EXCEPTIONS, passBody, readResponse, VALIDATE_TEMPLATE } from './contract.ts';
 import { createFailOpenBudget } from './fail-open-budget.ts';
 import { createCaptchaMetrics } from './metrics.ts';
-import { type Captcha, checkInput, prepareCaptcha } from './request.ts';
+import { type Captcha, checkInput, formOf, isSignedWith, prepareCaptcha } from './request.ts';
 import type { CAPTCHA_VARIABLES } from './settings.ts';
 import { indeterminate, interpret, noResponse, type Result } from './verdict.ts';
 
@@ -37,17 +37,17 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
     pathTemplate: VALIDATE_TEMPLATE,
     timeoutMs: captchaTimeoutMs,
   });
-  const { check, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
+  const { checkAttestation, jwks } = createAttestations(settings, (id) => upstream.find(id), metrics);
 
   /** Verifies a challenge (document, 7.3). @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, RATE_LIMITED or CANCELLED */
-  async function validate(input: ValidateCaptchaInput, audience: Audience, operation: RequestContext) {
-    const { caller } = operation;
+  async function validate(input: ValidateCaptchaInput, audience: Audience, context: RequestContext) {
+    const { caller } = context;
     const captcha = checkInput(input, upstream);
     const { id } = captcha;
-    let verdict = await verify(captcha, input, operation);
+    let verdict = await verify(captcha, input, context);
     if (verdict.__typename === 'CaptchaPassed') budget.recordPass(id, caller, caller.requester);
     // A trial may outlive its client.
-    operation.signal.throwIfAborted();
+    context.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict')
       verdict = indeterminate(verdict, {
         policy,
@@ -80,22 +80,22 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
   }
 
   /** Verifies with the key in use, and once more with the other key if the service refuses the signature. Only probes switch the key. */
-  async function verify(account: Captcha, input: ValidateCaptchaInput, operation: CallingOperation) {
-    const { keys } = account;
-    const body = keys.bodyFor(input);
+  async function verify(account: Captcha, input: ValidateCaptchaInput, context: CallContext) {
+    const [key, other] = account.keys;
+    const body = formOf(input, key);
     const endsAt = performance.now() + captchaTimeoutMs;
-    const verdict = await send({ account, operation, body, timeoutMs: captchaTimeoutMs }, input.lotNumber);
-    const other = hasIllegalSignature(verdict) ? keys.otherBodyFor(input, body) : undefined;
+    const verdict = await send({ account, context, body, timeoutMs: captchaTimeoutMs }, input.lotNumber);
     // Both calls have one time-out, because a router waits no longer.
     const msLeft = Math.floor(endsAt - performance.now());
-    if (other === undefined || msLeft <= 0) return verdict;
-    const second = await send({ account, operation, body: other, timeoutMs: msLeft }, input.lotNumber);
+    if (!hasIllegalSignature(verdict) || other === undefined || msLeft <= 0) return verdict;
+    const retry = { account, context, body: formOf(input, other), timeoutMs: msLeft };
+    const second = await send(retry, input.lotNumber);
     // A second response without a verdict must not let a rejected captcha proceed.
     return second.__typename === 'NoVerdict' ? verdict : second;
   }
 
   async function send(call: UpstreamRequest, lotNumber: string): Promise<Result> {
-    const ids = { requestId: call.operation.requestId, account: call.account.id };
+    const ids = { requestId: call.context.operation.requestId, account: call.account.id };
     try {
       return await upstream.call(call, (received) => {
         const response = readResponse(received.json, lotNumber);
@@ -117,7 +117,7 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
     }
   }
 
-  return { upstream, jwks, maxCaptchas, check, validate };
+  return { upstream, jwks, maxCaptchas, checkAttestation, validate };
 }
 
 const hasIllegalSignature = (verdict: Result) =>
@@ -148,19 +148,22 @@ function logProblems(
 }
 
 /** A random challenge with our signature: the service may reject the challenge, but not our account. No cache can answer it. */
-export function captchaProbe({ keys, ...account }: Captcha): Probe {
+export function captchaProbe(captcha: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');
     const captchaOutput = randomBytes(96).toString('base64url');
     const passToken = randomBytes(32).toString('hex');
     const genTime = String(Math.floor(Date.now() / 1_000));
-    return keys.bodyFor({ lotNumber, captchaOutput, passToken, genTime });
+    return formOf({ lotNumber, captchaOutput, passToken, genTime }, captcha.keys[0]);
   };
   const classify = (received: UpstreamResponse, sent: string) => {
     const response = readResponse(received.json);
-    if (response.kind === 'illegal signature') keys.refuse(sent);
+    const [key, other] = captcha.keys;
+    // A call switches no key, because a client can provoke its refusal. Probes overlap, and a late one switches nothing back.
+    if (response.kind === 'illegal signature' && other !== undefined && isSignedWith(key, sent))
+      captcha.keys = [other, key];
     const { evidence, reason } = interpret(response, received.status);
     return { evidence, reason: evidence === 'well' ? '' : reason };
   };
-  return { ...account, body, classify };
+  return { ...captcha, body, classify };
 }

@@ -10,10 +10,10 @@ import { type CaptchaService, openCaptchaService } from './service.ts';
 import { CAPTCHA_VARIABLES, captchaRules } from './settings.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
-export type CaptchaParts = Pick<CaptchaService, 'maxCaptchas' | 'check' | 'validate'>;
+export type CaptchaParts = Pick<CaptchaService, 'maxCaptchas' | 'checkAttestation' | 'validate'>;
 
 /** Verifies and attests the captchas of one GraphQL request. */
-export function captchaRequest({ maxCaptchas, check, validate }: CaptchaParts, context: RequestContext) {
+export function captchaRequest({ maxCaptchas, checkAttestation, validate }: CaptchaParts, context: RequestContext) {
   const { caller, operation } = context;
   const attestations = new Map<CaptchaValidation, () => Promise<string | null>>();
   let captchas = 0;
@@ -28,7 +28,7 @@ export function captchaRequest({ maxCaptchas, check, validate }: CaptchaParts, c
         throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
       }
       // Checked before the verification, which consumes the challenge.
-      const { audience, attest } = check(input, caller.subject) ?? {};
+      const { audience, attest } = checkAttestation(input, caller.subject) ?? {};
       const verdict = await validate(input, audience, context);
       if (attest) attestations.set(verdict, () => attest(verdict));
       operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
@@ -46,7 +46,7 @@ export function captchaRequest({ maxCaptchas, check, validate }: CaptchaParts, c
 
 const NAME = 'captcha';
 
-const captchasOf = (context: RequestContext) => context.partOf<ReturnType<typeof captchaRequest>>(NAME);
+const captchasOf = (context: RequestContext) => context.requestOf<ReturnType<typeof captchaRequest>>(NAME);
 
 const attestation = (verdict: CaptchaValidation, _args: unknown, context: RequestContext) =>
   captchasOf(context).attest(verdict);

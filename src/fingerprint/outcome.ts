@@ -12,7 +12,6 @@ import type {
 } from '../schema.generated.ts';
 import type { Reading } from '../upstream/client.ts';
 import type { Evidence } from '../upstream/health-table.ts';
-import type { DocumentedOutcome } from '../upstream/metrics.ts';
 import { evidenceOfStatus, type ProbeResult } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
@@ -22,7 +21,7 @@ import {
   invalidRequestEnvelope,
   METADATA_KEYS,
   REFUSALS,
-  readSuccess,
+  successEnvelope,
   type WireFieldError,
 } from './contract.ts';
 import type { Drift } from './metrics.ts';
@@ -43,38 +42,33 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 };
 
 /** A difference from the document, with the word that the document does not have. */
-export type Difference = readonly [kind: Drift, word?: string];
+type Difference = readonly [kind: Drift, word?: string];
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 
-/** What a response means (document, 2 and 7), to the caller, to the health of the application, and for the metrics. */
-interface Meaning {
-  readonly answer: FingerprintData | readonly WireFieldError[] | DeviceTrustError;
-  readonly evidence: Evidence;
-  /** Undefined for a response that is not as documented. */
-  readonly outcome: DocumentedOutcome | undefined;
-}
-
-/** Interprets a response. No other function does. */
-function meaningOf({ status, json, unreadable }: UpstreamResponse, ofApplication = ''): Meaning {
+/** Interprets a response (document, 2 and 7). No other function does. */
+function meaningOf(
+  { status, json, unreadable }: UpstreamResponse,
+  ofApplication = '',
+): Reading<FingerprintData | readonly WireFieldError[]> {
   const error = (code: ErrorCode, evidence: Evidence, details: ConstructorParameters<typeof DeviceTrustError>[1]) => ({
-    answer: new DeviceTrustError(code, details),
+    result: new DeviceTrustError(code, details),
     evidence,
     outcome: undefined,
   });
   const undocumented = (internal: string | undefined) =>
     error('UPSTREAM_PROTOCOL_ERROR', evidenceOfStatus(status), { internal });
-  const success = status === 200 ? readSuccess(json) : undefined;
-  if (success?.data) return { answer: success.data.data, evidence: 'well', outcome: 'ok' };
+  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
+  if (success?.data) return { result: success.data.data, evidence: 'well', outcome: 'ok' };
   const envelope = anyEnvelope.safeParse(json).data;
   // Section 4, rule 1.
   if (envelope && envelope.code !== status) return undocumented(`HTTP status ${status} with code ${envelope.code}`);
   if (success) return undocumented(unreadable ?? describeIssues(success.error));
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
-    if (rejection) return { answer: rejection.data.errors, evidence: 'answered', outcome: 'rejected' };
+    if (rejection) return { result: rejection.data.errors, evidence: 'answered', outcome: 'rejected' };
     return undocumented(describeIssues(error));
   }
   const message = loggableMessage(envelope?.message);
@@ -96,22 +90,22 @@ const NO_ENVELOPE =
   'The service behind this field, or a firewall before it, refused the request. The operator of that service has to act.';
 
 /** The reading of a response to a query, and the differences of its device from the document. */
-export function readResponse(
+export function interpret(
   request: FingerprintRequest,
   response: UpstreamResponse,
   respondedAt: number,
 ): Reading<FingerprintOutcome> & { readonly differences: readonly Difference[] } {
-  const { answer, ...meaning } = meaningOf(response, ` for application ${request.account.id}`);
-  if (answer instanceof DeviceTrustError) return { ...meaning, result: answer, differences: [] };
-  if ('detail' in answer)
-    return { ...meaning, result: toDevice(request, answer, respondedAt), differences: differencesOf(answer) };
-  return { ...meaning, result: toRejection(answer), differences: [] };
+  const { result, ...meaning } = meaningOf(response, ` for application ${request.account.id}`);
+  if (result instanceof DeviceTrustError) return { ...meaning, result, differences: [] };
+  if ('detail' in result)
+    return { ...meaning, result: toDevice(request, result, respondedAt), differences: differencesOf(result) };
+  return { ...meaning, result: toRejection(result), differences: [] };
 }
 
 /** The evidence of an answer to a probe. */
 export function probeResultOf(response: UpstreamResponse): ProbeResult {
-  const { answer, evidence } = meaningOf(response);
-  const reason = answer instanceof DeviceTrustError ? (answer.internal ?? answer.code) : '';
+  const { result, evidence } = meaningOf(response);
+  const reason = result instanceof DeviceTrustError ? (result.internal ?? result.code) : '';
   return { evidence, reason };
 }
 

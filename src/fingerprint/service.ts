@@ -2,12 +2,12 @@ import { logOnce } from '../observability/logger.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceRiskDecision } from '../schema.generated.ts';
 import type { StartOptions } from '../slice.ts';
-import { type CallingOperation, UpstreamClient } from '../upstream/client.ts';
+import { type CallContext, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
 import type { Account } from '../upstream/transport.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import { createFingerprintMetrics } from './metrics.ts';
-import { type Difference, type FingerprintOutcome, probeResultOf, readResponse, toRejection } from './outcome.ts';
+import { type FingerprintOutcome, interpret, probeResultOf, toRejection } from './outcome.ts';
 import { decide, type PolicyInput } from './policy.ts';
 import { type FingerprintRequest, prepareApplication, toBody } from './request.ts';
 import { createJudgements } from './sealed-judgement.ts';
@@ -44,20 +44,18 @@ export function openFingerprintService({ settings, shared, registry }: StartOpti
   }
 
   /** Looks up one token, and counts its signals. @throws see `UpstreamClient.call` */
-  async function query(request: FingerprintRequest, operation: CallingOperation): Promise<FingerprintOutcome> {
+  async function query(request: FingerprintRequest, context: CallContext): Promise<FingerprintOutcome> {
     // The service would reject an empty token (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { account, body } = request;
-    let differences: readonly Difference[] = [];
-    const outcome = await upstream.call({ account, body, operation }, (response) => {
-      const reading = readResponse(request, response, Date.now());
-      ({ differences } = reading);
+    const outcome = await upstream.call({ account, body, context }, (response) => {
+      const reading = interpret(request, response, Date.now());
+      for (const [kind, word] of reading.differences) {
+        metrics.recordDrift(kind);
+        if (word !== undefined) logDrift(`${kind}: ${PLAIN_WORD.test(word) ? word : 'another one'}`);
+      }
       return reading;
     });
-    for (const [kind, word] of differences) {
-      metrics.recordDrift(kind);
-      if (word !== undefined) logDrift(`${kind}: ${PLAIN_WORD.test(word) ? word : 'another one'}`);
-    }
     if (outcome.__typename === 'DeviceFingerprint') for (const signal of outcome.signals) metrics.recordSignal(signal);
     return outcome;
   }

@@ -111,7 +111,7 @@ export class DeviceRequest {
 
 const NAME = 'fingerprint';
 
-const devicesOf = (context: RequestContext) => context.partOf<DeviceRequest>(NAME);
+const devicesOf = (context: RequestContext) => context.requestOf<DeviceRequest>(NAME);
 
 const resolvers: Resolvers<RequestContext> = {
   Query: {

@@ -4,18 +4,18 @@ import { RISK_SCOPE } from '../callers/settings.ts';
 import type { Reservation } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
-import type { CallTarget } from '../observability/tracing.ts';
-import type { CallingOperation } from '../upstream/client.ts';
+import type { CallContext } from '../upstream/client.ts';
 import type { Cost } from './cost.ts';
 
-export interface PartMaker {
+/** Makes the object of a slice for one request. */
+export interface RequestFactory {
   forRequest(context: RequestContext): object;
 }
 
 export interface ContextOptions {
   readonly maxCost: number;
   /** By the names of the slices that are on. */
-  readonly slices: ReadonlyMap<string, PartMaker>;
+  readonly slices: ReadonlyMap<string, RequestFactory>;
 }
 
 /** The total length of all upstream responses to one operation, in bytes beyond the usual length of each. */
@@ -31,9 +31,8 @@ export interface Answer {
  * The context of a request, which owns its state; `operation` records it. Apollo Server gives plugins and
  * resolvers a shallow copy, so no field is `#private`, and all that they share with the handler is in objects.
  */
-export class RequestContext implements CallingOperation {
+export class RequestContext implements CallContext {
   readonly operation: Operation;
-  readonly requestId: string;
   readonly caller: Caller;
   readonly cost: Cost;
   /** The memory of the request: its body, then its document. */
@@ -47,11 +46,10 @@ export class RequestContext implements CallingOperation {
   readonly signal = this.cancellation.signal;
   private readonly refused = { fields: 0 };
   private readonly slices: ContextOptions['slices'];
-  private readonly parts: Record<string, object> = {};
+  private readonly requests: Record<string, object> = {};
 
   constructor(operation: Operation, caller: Caller, memory: Reservation, { maxCost, slices }: ContextOptions) {
     this.operation = operation;
-    this.requestId = operation.requestId;
     this.caller = caller;
     this.memory = memory;
     this.cost = { max: maxCost, spent: 0 };
@@ -63,17 +61,13 @@ export class RequestContext implements CallingOperation {
     this.cancellation.abort(new DeviceTrustError('CANCELLED'));
   }
 
-  startCall(target: CallTarget): ReturnType<Operation['startCall']> {
-    return this.operation.startCall(target);
-  }
-
   /** The slice's per-request object, created on first use. */
-  partOf<Part extends object>(slice: string): Part {
-    const part = this.parts[slice] ?? this.slices.get(slice)?.forRequest(this);
-    if (!part) throw new Error(`expected a slice that is on, but got ${slice}`);
-    this.parts[slice] = part;
-    // Safe: only the resolvers of a slice ask for its part, by the type of what it makes.
-    return part as Part;
+  requestOf<SliceRequest extends object>(slice: string): SliceRequest {
+    const request = this.requests[slice] ?? this.slices.get(slice)?.forRequest(this);
+    if (!request) throw new Error(`expected a slice that is on, but got ${slice}`);
+    this.requests[slice] = request;
+    // Safe: only the resolvers of a slice ask for its object, by the type of what it makes.
+    return request as SliceRequest;
   }
 
   /** May the caller read data with the tag `risk`? If so, the log names the person. */

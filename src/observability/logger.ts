@@ -8,7 +8,7 @@ import { propertiesOf } from '../runtime/json.ts';
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
   `
     account before caller cause client clientVersion code decision error errors field flaws health internal
-    leftOut ms operation outcomes peer person policy problems proceed reason region rule requestId sample service shadow
+    leftOut ms operation outcomes peer person policy proceed reason region rule requestId sample service shadow
     status tokens traceId upstreamCalls upstreamMs upstreams url
   `.match(/\w+/g),
 );

@@ -23,7 +23,7 @@ type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { reado
 /** The values of these headers are logged only if they are short and plain. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
-/** A name in a document can be as long as the document. */
+/** A name in a document can have 256 characters. */
 const MAX_NAME_LENGTH = 64;
 
 /** If several sides have to act, the one with the highest rank counts. */

@@ -154,14 +154,8 @@ export function sizeOf(
     else if (isObject(next)) {
       values += perObject - 1;
       for (const key in next) {
-        const inner = next[key];
         characters += measure(key);
-        // Most values are texts, and a text has no values of its own to visit.
-        if (typeof inner !== 'string') open.push(inner);
-        else {
-          values += 1;
-          characters += measure(inner);
-        }
+        open.push(next[key]);
       }
     }
   }

@@ -94,11 +94,10 @@ export function httpOf(headers: IncomingHttpHeaders, isRouter: boolean) {
 async function inlineTrace(): Promise<ApolloServerPlugin> {
   // Loaded only if it is used, because it imports a protobuf encoder. By default it leaves out error messages.
   const plugin = (await import('@apollo/server/plugin/inlineTrace')).ApolloServerPluginInlineTrace();
-  const nothing = Promise.resolve();
   return {
     ...plugin,
-    requestDidStart: (started) =>
-      (started.request.http?.headers.has(TRACE_HEADER) && plugin.requestDidStart?.(started)) || nothing,
+    requestDidStart: async (started) =>
+      started.request.http?.headers.has(TRACE_HEADER) ? plugin.requestDidStart?.(started) : undefined,
   };
 }
 
@@ -171,10 +170,8 @@ function createOperationPlugin(schema: GraphQLSchema, options: ApolloOptions) {
       invalid.add(queryHash, document, BYTES_PER_CHARACTER * JSON.stringify(answer).length, caller);
     },
   };
-  // Shared, which saves one of the ten promises that Apollo Server's hooks take for each request.
-  const started = Promise.resolve(listener);
   const plugin: ApolloServerPlugin<RequestContext> = {
-    requestDidStart: () => started,
+    requestDidStart: async () => listener,
     unexpectedErrorProcessingRequest: async ({ requestContext: { contextValue }, error }) => {
       contextValue.thrown.error = error;
     },

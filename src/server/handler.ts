@@ -4,7 +4,7 @@ import type { Caller } from '../callers/identity.ts';
 import { ROUTER } from '../callers/settings.ts';
 import { shareCapacity } from '../callers/shares.ts';
 import { asError, DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
-import { type Answer, type ContextOptions, RequestContext } from '../graphql/context.ts';
+import { type ContextOptions, RequestContext } from '../graphql/context.ts';
 import { mayAnswer } from '../graphql/cost.ts';
 import { reportErrors, toErrors } from '../graphql/errors.ts';
 import { Operation } from '../observability/operation.ts';
@@ -83,14 +83,6 @@ export async function handleGraphql(
   }
 }
 
-/** The response to an operation. */
-interface Sent extends Answer {
-  readonly headers: Readonly<Record<string, string>>;
-  /** The result as JSON. */
-  readonly text: string;
-  readonly bytes: number;
-}
-
 /** Answers an operation through Apollo Server. A failure gets an answer, too. */
 async function answerOperation(
   { apollo, maxAnswerBytes, plugins = [] }: Handler,
@@ -98,7 +90,7 @@ async function answerOperation(
   parameters: ReturnType<typeof parseRequest>,
   contentType: string,
   contextValue: RequestContext,
-): Promise<Sent> {
+) {
   const { operation, caller, thrown } = contextValue;
   const own = { 'content-type': contentType, 'x-request-id': operation.requestId };
   const answer = (status: number, result: FormattedExecutionResult) => ({
@@ -124,7 +116,7 @@ async function answerOperation(
 }
 
 /** The answer to an operation that was refused. */
-function refuse(refused: RequestRefused, operation: Operation): Sent {
+function refuse(refused: RequestRefused, operation: Operation) {
   const { status, code, headers } = refused;
   operation.recordFailure(ERROR_CATALOGUE[code].side);
   return { status, headers: { ...headers, 'content-type': JSON_TYPE }, ...toJson(errorResult(refused)) };

@@ -140,7 +140,7 @@ export async function createServer(schema: GraphQLSchema, options: ServerOptions
 function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, response: ServerResponse) => boolean) {
   const texts = new LRUCache({ max: 1, ttl: RENDER_INTERVAL_MS, fetchMethod: registry.render });
   // No `metrics` are passed, because they count refusals and evictions of callers only.
-  const admin = new Listener({
+  return new Listener({
     maxConnections: 64,
     handle: (request, response) => {
       const path = pathOf(request);
@@ -155,7 +155,6 @@ function createAdmin(registry: MetricsRegistry, answerProbe: (path: string, resp
       );
     },
   });
-  return admin;
 }
 
 const isRead = ({ method = '' }: IncomingMessage) => method === 'GET' || method === 'HEAD';

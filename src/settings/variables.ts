@@ -28,7 +28,7 @@ export type Config = Values<Rows>;
 export const VARIABLES = tableOf(SLICES);
 
 /** The variables of a subgraph that knows these slices. */
-export function tableOf(slices: readonly Slice[]): Rows {
+function tableOf(slices: readonly Slice[]): Rows {
   // Safe: the rows of SLICES are those of the type, and no other slice may leave a row out.
   return Object.assign({}, COMMON, ...slices.map(({ variables }) => variables)) as Rows;
 }

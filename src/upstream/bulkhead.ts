@@ -7,16 +7,14 @@ interface Waiting extends PromiseWithResolvers<void> {
 
 /** Limits concurrent calls. The calls that wait are served round-robin by caller. */
 export class Bulkhead {
+  /** As many may wait: a queued call then waits for about one other call, so it can meet its deadline. */
   readonly maxInFlight: number;
-  readonly #maxQueue: number;
   #inFlight = 0;
   /** The queued calls of each caller, in the order of turns. */
   readonly #queues = new Map<string, Set<Waiting>>();
 
-  /** @param maxQueue by default `maxInFlight`: a queued call then waits for about one other call, so it can meet its deadline */
-  constructor(maxInFlight: number, maxQueue = maxInFlight) {
+  constructor(maxInFlight: number) {
     this.maxInFlight = maxInFlight;
-    this.#maxQueue = maxQueue;
   }
 
   get inFlight(): number {
@@ -29,7 +27,7 @@ export class Bulkhead {
 
   /** Would the first queued call of a caller be refused, or evict another call? */
   get isFull(): boolean {
-    return this.#inFlight >= this.maxInFlight && this.queued >= this.#maxQueue;
+    return this.#inFlight >= this.maxInFlight && this.queued >= this.maxInFlight;
   }
 
   /** Admits a call if it need not wait. End it with `release`. */
@@ -41,7 +39,7 @@ export class Bulkhead {
 
   /** Waits until the call may run, or `signal` removes it; see `release`. @throws OVERLOADED if the queue is full */
   async wait(caller: string, operation: object, signal: AbortSignal): Promise<void> {
-    if (this.queued >= this.#maxQueue) this.#makeRoomFor(caller, operation);
+    if (this.queued >= this.maxInFlight) this.#makeRoomFor(caller, operation);
     const waiting: Waiting = { ...Promise.withResolvers<void>(), operation };
     this.#queues.set(caller, (this.#queues.get(caller) ?? new Set()).add(waiting));
     const leave = () => {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Calling, QuotaLimits } from '../callers/limits.ts';
-import type { Callers } from '../callers/shares.ts';
+import type { QuotaLimits } from '../callers/limits.ts';
+import type { Callers, Holder } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
@@ -15,11 +15,12 @@ import type { Probe } from './probe.ts';
 import { createQuota, type Quota } from './quota.ts';
 import { counterOfProcess, openQuotaStore } from './quota-store.ts';
 import type { UpstreamSettings } from './settings.ts';
-import type { Account, Budget, PendingRequest, UpstreamResponse } from './transport.ts';
+import type { Account, PendingRequest, ResponseBytes, UpstreamResponse } from './transport.ts';
 
-/** The operation that makes a call. */
-export interface CallingOperation extends Budget, Pick<Operation, 'requestId' | 'startCall'> {
-  readonly caller: Calling;
+/** The request that makes a call. */
+export interface CallContext extends ResponseBytes {
+  readonly operation: Pick<Operation, 'requestId' | 'startCall'>;
+  readonly caller: Holder;
   /** Aborted if the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -27,7 +28,7 @@ export interface CallingOperation extends Budget, Pick<Operation, 'requestId' | 
 export interface UpstreamRequest {
   readonly account: Account;
   readonly body: string;
-  readonly operation: CallingOperation;
+  readonly context: CallContext;
   /** The time for this call, in ms, if it is less than that of the service. */
   readonly timeoutMs?: number;
 }
@@ -97,13 +98,13 @@ export class UpstreamClient<Configured extends Account = Account> {
    *   QUOTA_EXCEEDED; RATE_LIMITED; or the signal's reason
    */
   async call<Result>(request: UpstreamRequest, read: Read<Result>): Promise<Result> {
-    const { account, body, operation, timeoutMs = this.#options.timeoutMs } = request;
+    const { account, body, context, timeoutMs = this.#options.timeoutMs } = request;
     const { id, region } = account;
     const { eventLoop, quota } = this.#options;
-    operation.signal.throwIfAborted();
+    context.signal.throwIfAborted();
     const bulkhead = this.#bulkheadFor(region);
     const permit = this.health.admit(id, !bulkhead.isFull);
-    const cancellation = permit.isTrial ? undefined : operation.signal;
+    const cancellation = permit.isTrial ? undefined : context.signal;
     const pool = this.#poolFor(account);
     let sent: PendingRequest | undefined;
     const fail = (error: unknown): never => {
@@ -120,12 +121,12 @@ export class UpstreamClient<Configured extends Account = Account> {
     const unanswered = setTimeout(() => sent && this.health.requestProbe(id), probeAfterMs);
     let reading: Reading<Result>;
     try {
-      if (wasQueued) await bulkhead.wait(operation.caller.name, operation, deadline.signal);
+      if (wasQueued) await bulkhead.wait(context.caller.name, context, deadline.signal);
       try {
         if (wasQueued) permit.confirm();
-        await quota.take(id, operation.caller);
+        await quota.take(id, context.caller);
         deadline.signal.throwIfAborted();
-        sent = pool.post(account, body, deadline.signal, operation);
+        sent = pool.post(account, body, deadline.signal, context);
         sent.whenOpened(deadline.sent);
         reading = await this.#read(request, sent, read);
         // Before the bulkhead lets the next call run, which may be for the same account.
@@ -147,14 +148,14 @@ export class UpstreamClient<Configured extends Account = Account> {
 
   /** Reads a response, and reports the end of the call. */
   async #read<Result>(
-    { account, operation }: UpstreamRequest,
+    { account, context }: UpstreamRequest,
     sent: PendingRequest,
     read: Read<Result>,
   ): Promise<Reading<Result>> {
     const { service, pathTemplate, metrics, onCall } = this.#options;
     const { region, origin } = account;
     const sentAt = performance.now();
-    const recordEnd = operation.startCall({ service, region, origin, pathTemplate });
+    const recordEnd = context.operation.startCall({ service, region, origin, pathTemplate });
     const end = (outcome: CallOutcome, status?: number) => {
       const call = { service, region, outcome, status, ms: performance.now() - sentAt };
       for (const tell of [recordEnd, metrics.recordCall, onCall]) tell?.(call);

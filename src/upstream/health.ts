@@ -25,7 +25,7 @@ export interface HealthOptions extends ProbeOptions, UpstreamSettings {
 }
 
 /** The admission of one call. It is settled once: with the evidence of its response, or as failed. */
-export interface Permit {
+interface Permit {
   /** Is it the trial of this second in an outage or a pause? Other calls depend on a trial, so its client cannot cancel it. */
   readonly isTrial: boolean;
   /** Throws what `admit` throws if an outage or a pause has begun while the call waited. */
@@ -38,7 +38,7 @@ export interface Permit {
  * The health of one account. Only probes find fault with it, because a client can provoke failed calls; a response that needs our
  * credentials shows that it works. Times are on the clock of `performance.now()`.
  */
-export class AccountHealth {
+class AccountHealth {
   readonly id: string;
   readonly region: string | undefined;
   readonly #tell: (account: AccountHealth, before: HealthStatus) => void;
@@ -168,13 +168,9 @@ export function createServiceHealth(probes: readonly Probe[], options: HealthOpt
     account.recordResponse();
   }
 
+  /** Tells a change in one log line, with the side at fault and the action to take. */
   function tell(account: AccountHealth, before: HealthStatus): void {
     updateReadiness();
-    logChange(account, before);
-  }
-
-  /** Logs a change in one line, with the side at fault and the action to take. */
-  function logChange(account: AccountHealth, before: HealthStatus): void {
     const { state, hasWorked, reason, isHostUnknown } = account.status;
     const ids = { service, region: account.region, account: account.id, health: state };
     if (state === 'well' && before.reason === '') log.debug(ids, 'The account works.');

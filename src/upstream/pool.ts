@@ -2,7 +2,7 @@ import { isIP, type Socket } from 'node:net';
 import { buildConnector, Client, errors } from 'undici';
 import type { DnsCache } from '../runtime/dns.ts';
 import { tlsOptionsFor } from '../runtime/http.ts';
-import { type Account, type Budget, type Carrier, MAX_BODY_BYTES, PendingRequest } from './transport.ts';
+import { type Account, type Carrier, MAX_BODY_BYTES, PendingRequest, type ResponseBytes } from './transport.ts';
 import { toLookupError } from './transport-errors.ts';
 import { createWitness, idleMsAfter, type WitnessProbe } from './witness.ts';
 
@@ -22,7 +22,6 @@ interface PoolOptions {
   readonly turn?: number;
   /** Shows how long idle connections are kept. Without it they serve calls for half a second. */
   readonly probe?: WitnessProbe | undefined;
-  readonly stepsMs?: readonly number[];
 }
 
 interface Connection {
@@ -40,7 +39,7 @@ export type UpstreamPool = ReturnType<typeof openPool>;
 
 /** The connections to one origin, opened on demand. @throws the error of undici, if `origin` is not scheme, host and port */
 export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {}) {
-  const { timeoutMs = 2 * MAX_CONNECT_MS, turn = 0, probe, stepsMs } = options;
+  const { timeoutMs = 2 * MAX_CONNECT_MS, turn = 0, probe } = options;
   const { hostname } = new URL(origin);
   // An IP address needs no look-up.
   const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
@@ -62,7 +61,7 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
   let isClosed = false;
   /** The address to which the last connection leads, or would have led. */
   let lastAddress: string | undefined;
-  const witness = probe && createWitness(probe, (keeping) => open(keeping).client, stepsMs);
+  const witness = probe && createWitness(probe, (keeping) => open(keeping).client);
   const idleMs = () => witness?.idleMs ?? idleMsAfter(0);
 
   /** A connection that opens with its first request. */
@@ -151,8 +150,8 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     lookUp: (): Promise<void> | undefined =>
       name?.lookUp()?.catch((error: Error) => Promise.reject(toLookupError(error))),
     /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
-    post: ({ path, headers }: Account, body: string, signal: AbortSignal, budget?: Budget) =>
-      new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, budget),
+    post: ({ path, headers }: Account, body: string, signal: AbortSignal, shared?: ResponseBytes) =>
+      new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, shared),
     /**
      * After a probe that failed: its address is the last one to try for a minute. Asks the name again. Resolves with whether the service
      * is at fault: the name still leads there, and no other address may work.

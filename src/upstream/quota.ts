@@ -1,5 +1,5 @@
-import { type Calling, LIMITS, ofRequester, type QuotaLimits, type Share } from '../callers/limits.ts';
-import type { Callers } from '../callers/shares.ts';
+import { LIMITS, ofRequester, type QuotaLimits, type Share } from '../callers/limits.ts';
+import type { Callers, Holder } from '../callers/shares.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 import type { Count, Counter } from './quota-store.ts';
@@ -22,7 +22,7 @@ export function createQuota(
   /** The counts of the calls of each caller for each account, which never change. Those of a requester are not kept. */
   const known = new Map<string, readonly Share[]>();
 
-  function sharesFor({ name, window, shares }: (typeof LIMITS)[number], account: string, caller: Calling) {
+  function sharesFor({ name, window, shares }: (typeof LIMITS)[number], account: string, caller: Holder) {
     const id = `${window} ${account} ${caller.name}`;
     const kept = known.get(id);
     if (kept) return kept;
@@ -40,7 +40,7 @@ export function createQuota(
     /** The windows of its limits. */
     windows: inUse.map(({ window }) => window),
     /** Counts a call that is about to be sent. @throws the error of the first limit that it exceeds */
-    take: async (account: string, caller: Calling) => {
+    take: async (account: string, caller: Holder) => {
       const startedAt = performance.now();
       const refundable: Count[] = [];
       for (const limit of inUse)

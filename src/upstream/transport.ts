@@ -46,7 +46,7 @@ const USUAL_BYTES = 8_192;
 const MAX_CHUNKS = 1_024;
 
 /** The responses to one operation share these bytes, beyond the usual length of each. */
-export interface Budget {
+export interface ResponseBytes {
   responseBytesLeft: number;
 }
 
@@ -68,7 +68,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   readonly #carrier: Carrier;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #budget: Budget;
+  readonly #shared: ResponseBytes;
   /** Is its socket being opened? That goes on when the request is aborted. */
   #isOpening = true;
   #opened = () => {};
@@ -86,11 +86,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfterMs: number | undefined;
   #isOver = false;
 
-  constructor(carrier: Carrier, options: Dispatcher.DispatchOptions, signal: AbortSignal, budget?: Budget) {
+  constructor(carrier: Carrier, options: Dispatcher.DispatchOptions, signal: AbortSignal, shared?: ResponseBytes) {
     this.#carrier = carrier;
     this.#options = options;
     // A probe is alone.
-    this.#budget = budget ?? { responseBytesLeft: MAX_BODY_BYTES };
+    this.#shared = shared ?? { responseBytesLeft: MAX_BODY_BYTES };
     this.#send();
     signal.addEventListener('abort', () => this.#abort(signal.reason));
   }
@@ -154,7 +154,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#giveUpIfTooLarge();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#budget.responseBytesLeft -= this.#charge;
+    this.#shared.responseBytesLeft -= this.#charge;
     const [first, ...others] = this.#chunks;
     const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
     const [status, retryAfterMs] = [this.#status, this.#retryAfterMs];
@@ -170,7 +170,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   /** Gives up a response that no longer fits. Only complete ones are charged, so this one takes nothing from its neighbours. */
   #giveUpIfTooLarge(): void {
-    if (this.#charge <= this.#budget.responseBytesLeft) return;
+    if (this.#charge <= this.#shared.responseBytesLeft) return;
     this.#chunks.length = 0;
     const message = 'The service returned too much data for this request. Request less at once.';
     const internal = 'the responses to one request are too large together';

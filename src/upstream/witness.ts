@@ -22,11 +22,7 @@ export type WitnessProbe = Pick<Account, 'path' | 'headers'> & { readonly body: 
  * Finds out how long a service keeps idle connections, by one that serves no call: its end costs nobody an answer. A probe after each
  * step shows that no firewall has dropped it silently. The answers say nothing about the health of the service.
  */
-export function createWitness(
-  { path, headers, body }: WitnessProbe,
-  open: (keeping: Client.Options) => Client,
-  stepsMs: readonly number[] = STEPS_MS,
-) {
+export function createWitness({ path, headers, body }: WitnessProbe, open: (keeping: Client.Options) => Client) {
   let provenMs = 0;
   /* On the clock of `performance.now()`. */
   let [startedAt, dueAt] = [0, 0];
@@ -46,7 +42,7 @@ export function createWitness(
         );
     if (!(await isAnswered())) return;
     let keptMs = 0;
-    for (const ms of stepsMs) {
+    for (const ms of STEPS_MS) {
       const idleSince = performance.now();
       const isOpen = await sleep(ms, true, { ref: false, signal: ended.signal }).catch(() => false);
       if (isOpen && (await isAnswered())) {

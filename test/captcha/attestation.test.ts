@@ -66,7 +66,7 @@ const { jwks = '' } = issuerWith();
 
 /** The attestation for an input. Rejects if there is none. */
 async function attest(input: ValidateCaptchaInput = NAMED, verdict: CaptchaVerdict = PASSED): Promise<string> {
-  const attestation = await issuerWith().check(input, 'person-1')?.attest(verdict);
+  const attestation = await issuerWith().checkAttestation(input, 'person-1')?.attest(verdict);
   if (typeof attestation !== 'string') throw new Error('expected an attestation, but got none');
   return attestation;
 }
@@ -103,7 +103,7 @@ describe('a request is refused before the verification', () => {
     ['an unknown captcha id', { captchaId: 'x' }, 'p', 'captcha_id', 'BAD_USER_INPUT', 'input.captchaId'],
     ['nobody where a person is required', {}, undefined, 'subject', 'FORBIDDEN', 'input.audience'],
   ])('a request with %s is refused before the verification', (_what, changes, subject, reason, code, argument) => {
-    expect(() => issuerWith().check({ ...NAMED, ...changes }, subject)).toThrow(
+    expect(() => issuerWith().checkAttestation({ ...NAMED, ...changes }, subject)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(`${argument}: expected `) }),
     );
     expect(refused).toEqual([reason]);
@@ -118,7 +118,7 @@ test.each<[string, CaptchaVerdict, string | undefined]>([
   ['a fault that proceeds for another reason', withoutVerdict('SERVICE', false), undefined],
   ['no response that proceeds for another reason', withoutVerdict('TRANSPORT', false), undefined],
 ])('%s gets an attestation only if it is worth one', async (_what, verdict, assurance) => {
-  const attestation = await issuerWith().check(NAMED, 'person-1')?.attest(verdict);
+  const attestation = await issuerWith().checkAttestation(NAMED, 'person-1')?.attest(verdict);
   expect(attestation && partsOf(attestation).payload.assurance).toBe(assurance ?? null);
   expect(issued).toEqual(assurance ? [['orders', assurance]] : []);
 });
@@ -141,7 +141,7 @@ describe('the id of a challenge', () => {
 
   test('the id of a challenge is the same with another signing key', async () => {
     const issuer = issuerWith(SETTINGS, [{ ...key, state: 'retired' }, generateKey('active')]);
-    const attestation = String(await issuer.check(NAMED, 'person-1')?.attest(PASSED));
+    const attestation = String(await issuer.checkAttestation(NAMED, 'person-1')?.attest(PASSED));
     expect(partsOf(attestation).payload.jti).toBe(await idOf());
     expect(partsOf(attestation).header.kid).not.toBe(key.kid);
   });

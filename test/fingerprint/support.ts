@@ -1,5 +1,5 @@
 import { DeviceTrustError } from '../../src/errors.ts';
-import { type FingerprintOutcome, readResponse } from '../../src/fingerprint/outcome.ts';
+import { type FingerprintOutcome, interpret } from '../../src/fingerprint/outcome.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -33,8 +33,8 @@ export async function startRecorded() {
 }
 
 /** The outcome of a response; an error is thrown. */
-export function outcomeOf(...given: Parameters<typeof readResponse>): FingerprintOutcome {
-  const { result } = readResponse(...given);
+export function outcomeOf(...given: Parameters<typeof interpret>): FingerprintOutcome {
+  const { result } = interpret(...given);
   if (result instanceof DeviceTrustError) throw result;
   return result;
 }

@@ -4,7 +4,7 @@ import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { createJudgements } from '../../src/fingerprint/sealed-judgement.ts';
 import { DeviceRequest, type FingerprintParts } from '../../src/fingerprint/slice.ts';
-import type { PartMaker } from '../../src/graphql/context.ts';
+import type { RequestFactory } from '../../src/graphql/context.ts';
 import { schemaOf } from '../../src/graphql/schema.ts';
 import { SLICES } from '../../src/slices.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
@@ -53,7 +53,7 @@ export const PARTS: Parts = {
   },
   captcha: {
     maxCaptchas: 2,
-    check: ({ audience }) =>
+    checkAttestation: ({ audience }) =>
       audience == null
         ? undefined
         : {
@@ -84,7 +84,7 @@ export const withDevices = (query: FingerprintParts['query'], maxCost = DEFAULTS
 
 /** Starts the server of our schema over these upstreams. Whoever starts one stops it. */
 export function startSubgraph(overrides: Overrides = {}, parts = PARTS) {
-  const slices = new Map<string, PartMaker>([
+  const slices = new Map<string, RequestFactory>([
     ['fingerprint', { forRequest: (context) => new DeviceRequest(parts.fingerprint, context) }],
     ['captcha', { forRequest: (context) => captchaRequest(parts.captcha, context) }],
   ]);

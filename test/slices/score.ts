@@ -27,7 +27,7 @@ const VARIABLES = {
 type Rows = typeof VARIABLES;
 type Settings = Values<Rows>;
 
-const scoresOf = (context: RequestContext) => context.partOf<ScoreRequest>('score');
+const scoresOf = (context: RequestContext) => context.requestOf<ScoreRequest>('score');
 
 export const scoreSlice: Slice<Rows> = {
   name: 'score',
@@ -62,12 +62,12 @@ function openScoreService({ settings, shared, registry }: StartOptions<Rows>) {
     timeoutMs: settings.scoreTimeoutMs,
   });
 
-  /** The part of a request. */
-  const forRequest = (operation: RequestContext) => ({
+  /** The object of a request. */
+  const forRequest = (context: RequestContext) => ({
     of(person: string): Promise<number> {
       const account = upstream.find(undefined);
       if (!account) throw badUserInput('person', 'an account', 'none', 'SCORE_ACCOUNTS');
-      return upstream.call({ account, body: JSON.stringify({ person }), operation }, ({ status, json }) => {
+      return upstream.call({ account, body: JSON.stringify({ person }), context }, ({ status, json }) => {
         const { data } = answer.safeParse(json);
         const code = status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_PROTOCOL_ERROR';
         const error = new DeviceTrustError(code, { internal: `HTTP status ${status}` });

@@ -18,6 +18,13 @@ type MakeCall = ReturnType<typeof callOf>['call'];
 /** Of an operation that is never cancelled. */
 const { signal } = new AbortController();
 
+/** A bulkhead with one free place, whose queue holds this many calls. */
+function bulkheadFor(maxQueue: number): Bulkhead {
+  const bulkhead = new Bulkhead(maxQueue);
+  while (bulkhead.inFlight < maxQueue - 1) bulkhead.tryEnter();
+  return bulkhead;
+}
+
 /** Makes the call as the client does. `wasQueued` says whether it has to wait. */
 function submit(bulkhead: Bulkhead, caller: string, call: MakeCall, operation: object = {}) {
   const wasQueued = !bulkhead.tryEnter();
@@ -32,7 +39,7 @@ function run(bulkhead: Bulkhead, caller: string, call: MakeCall, isQueued: boole
 }
 
 test('a new call never begins before one that waits', async () => {
-  const bulkhead = new Bulkhead(1, 1);
+  const bulkhead = new Bulkhead(1);
   const begun: string[] = [];
   const first = callOf(begun, 'first');
   const waiting = callOf(begun, 'waiting');
@@ -77,7 +84,7 @@ test.each([
     [],
   ],
 ])('callers take turns: %s', async (_what, maxQueue, names, callers, expected, refused) => {
-  const bulkhead = new Bulkhead(1, maxQueue);
+  const bulkhead = bulkheadFor(maxQueue);
   const begun: string[] = [];
   const calls = names.map((name) => callOf(begun, name));
   const ended = calls.map(({ call }, at) => submit(bulkhead, callers[at] ?? '', call).ended);
@@ -89,7 +96,7 @@ test.each([
 });
 
 test('a full queue drops the newest call of the operation that has most of it, so one of a hundred tokens keeps no other out', async () => {
-  const bulkhead = new Bulkhead(1, 4);
+  const bulkhead = bulkheadFor(4);
   const begun: string[] = [];
   const large = {};
   const names = ['first', 'l1', 'l2', 'l3', 'l4', 'p1', 'l5', 'p2', 'p3', 'p4'];
@@ -108,7 +115,7 @@ test('a full queue drops the newest call of the operation that has most of it, s
 });
 
 test('a call that is cancelled while it waits leaves the queue at once, and its place to another one', async () => {
-  const bulkhead = new Bulkhead(1, 1);
+  const bulkhead = new Bulkhead(1);
   const begun: string[] = [];
   const [first, other] = [callOf(begun, 'first'), callOf(begun, 'other')];
   const ended = run(bulkhead, 'router', first.call, false);

@@ -19,7 +19,7 @@ interface Service {
   readonly dropsAfterMs?: number;
 }
 
-/** A pool of this service whose witness is idle for two seconds, with the sockets on which it sent calls. */
+/** A pool of this service whose witness is first idle for two seconds, with the sockets on which it sent calls. */
 async function startPool({ headers = {}, closesAfterMs, dropsAfterMs = 60_000 }: Service) {
   const usedAt = new Map<Socket, number>();
   const timers = new Map<Socket, NodeJS.Timeout>();
@@ -40,7 +40,7 @@ async function startPool({ headers = {}, closesAfterMs, dropsAfterMs = 60_000 }:
   };
   const upstream = await startHostile(behave);
   const probe = probeOf(upstream.url);
-  const pool = openPool(upstream.url, createDnsCache(), { probe, stepsMs: [2_000] });
+  const pool = openPool(upstream.url, createDnsCache(), { probe });
   const call = () => pool.post({ ...probe, path: '/' }, '{}', new AbortController().signal).response;
   const stop = () => Promise.all([pool.close(), upstream.stop()]);
   return { call, ofCalls, stop };
@@ -55,7 +55,7 @@ describe.concurrent('a socket that was idle for 600 ms', () => {
   ])('a socket that was idle for 600 ms %s', async ([what, service], context) => {
     const { call, ofCalls } = await untilEnd(startPool(service), context);
     await call();
-    // The round of the witness is over.
+    // The first step of the witness is over.
     await sleep(2_300);
     ofCalls.clear();
     await call();

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createDnsCache } from '../../src/runtime/dns.ts';
-import { type CallingOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
+import { type CallContext, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { createServiceHealth } from '../../src/upstream/health.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult } from '../../src/upstream/probe.ts';
@@ -58,22 +58,23 @@ export type TestOptions = Partial<Omit<UpstreamOptions<Probe>, 'metrics' | 'acco
 /** The context of an operation of its own, with the calls that it has counted. */
 export function createContext(endSpan = (_outcome: string) => {}) {
   const calls: number[] = [];
-  const startCall = (): ReturnType<CallingOperation['startCall']> => (call) => {
+  const startCall = (): ReturnType<CallContext['operation']['startCall']> => (call) => {
     calls.push(call.ms);
     endSpan(call.outcome);
   };
   const cancellation = new AbortController();
   const cancel = () => cancellation.abort(new Error('disconnected'));
-  const operation = { caller: { name: 'router', isService: false }, requestId: 'r', startCall };
-  return { ...operation, signal: cancellation.signal, responseBytesLeft: Number.POSITIVE_INFINITY, calls, cancel };
+  const caller = { name: 'router', isService: false };
+  const operation = { requestId: 'r', startCall };
+  return { operation, caller, signal: cancellation.signal, responseBytesLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
 
 /** Reads a response as it is. */
 export const asIs = (response: UpstreamResponse) => ({ result: response, evidence: 'well', outcome: 'ok' }) as const;
 
 /** A POST without content to this address. */
-export function requestTo(origin: string, operation: CallingOperation, id = 'a') {
-  return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', operation };
+export function requestTo(origin: string, context: CallContext, id = 'a') {
+  return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', context };
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */
