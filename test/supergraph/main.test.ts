@@ -102,5 +102,7 @@ test('`npm run supergraph` on a port that is taken ends with 1 and says what to 
   onTestFinished(second.stop);
   expect(await second.ended).toBe(1);
   await closeAtOnce(server);
-  expect(second.stderr()).toMatch(new RegExp(`^The supergraph cannot start: .*EADDRINUSE.*:${port}\\. End what uses this port, .*\n$`));
+  expect(second.stderr()).toMatch(
+    new RegExp(`^The supergraph cannot start: .*EADDRINUSE.*:${port}\\. End what uses this port, .*\n$`),
+  );
 });
