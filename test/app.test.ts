@@ -1,13 +1,10 @@
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SANDBOX_APPLICATIONS } from '../src/sandbox/accounts.ts';
 import type { Config } from '../src/settings/variables.ts';
 import { FAIL } from './faults/documented.ts';
 import { readMetrics } from './observability/exposition.ts';
-import { operationsOf, send, startAgainst } from './observability/support.ts';
 import { startInLiveMode, startInSandboxMode } from './support/app.ts';
-import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from './support/graphql.ts';
-import { hang, reset } from './support/hostile.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from './support/graphql.ts';
 import { listen } from './support/loopback.ts';
 import { freePort } from './support/ports.ts';
 import { shell } from './support/process.ts';
@@ -60,17 +57,6 @@ describe('stop', () => {
     await stopped;
     expect(performance.now() - start).toBeGreaterThan(1_980);
     for (const port of [app.url, app.metricsUrl]) await expect(fetch(port)).rejects.toMatchObject(refused);
-  });
-
-  test('stop waits for the log line of a trial in an outage, whose call does not end with its client', async () => {
-    const alone = { fingerprintApplications: SANDBOX_APPLICATIONS.slice(0, 1), captchaConfigurations: [] };
-    const { app, upstream } = await startAgainst(hang, alone, reset);
-    await expect.poll(app.logged).toContain('"health":"outage"');
-    const asked = expect(send(app, { query: queryForTokens(['a']) })).rejects.toThrow();
-    await expect.poll(() => upstream.requests).toBe(1);
-    await app.stop();
-    expect(operationsOf(app)).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
-    await asked;
   });
 
   test('stop may be called again, and frees the port for the next app', async () => {
