@@ -85,7 +85,7 @@ export function configFor(secret: string | undefined) {
     transportEntries: { 'device-trust': { options: { deduplicateInflightRequests: false } } },
     inboundInflightRequestDeduplication: false,
 
-    // Longer than FINGERPRINT_TIMEOUT_MS and CAPTCHA_TIMEOUT_MS together, so that the subgraph can say which service was late.
+    // Longer than FINGERPRINT_TIMEOUT_MS, CAPTCHA_TIMEOUT_MS and 1.5 s together, so that the subgraph can say which service was late.
     upstreamTimeout: ({ subgraphName }) => (subgraphName === 'device-trust' ? 10_000 : undefined),
     // Off by default. If you need it for another subgraph, let it be a function that returns undefined for `device-trust`.
     upstreamRetry: () => undefined,
