@@ -10,6 +10,8 @@ export interface Captcha extends Account {
   readonly captchaKey: string;
   /** The key that signs, and while it is rotated the other one. The service may accept only one at a time. Never logged. */
   keys: readonly [inUse: string, other?: string | undefined];
+  /** The key with which the last probe was refused. Never logged. */
+  refusedKey?: string | undefined;
 }
 
 /** The form of a verification (2.1; section 4, rule 2). The captcha id is in the URL. */

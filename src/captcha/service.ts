@@ -65,18 +65,18 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
 
   /**
    * True if this captcha id and every other id in use that the audience accepts are down. Otherwise a bot could pick one that is
-   * down. An id is in use unless the service refuses it because of our mistake. An id that it has deleted or paused, or no longer
-   * knows, as our own probe has confirmed, is down.
+   * down. An id is in use unless the service refuses it because of our mistake, and nothing has passed for 10 s. An id that it has
+   * deleted or paused, or no longer knows, as our own probe has confirmed, is down.
    */
   function isDown(captchaId: string, audience: Audience): boolean {
     const { ids, health } = upstream;
     // Without an audience, only the default id counts.
     const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
-    const statusOf = (id: string) => health.accounts.get(id)?.status;
-    const isIdDown = (status: ReturnType<typeof statusOf>) =>
-      status?.state === 'outage' || status?.refusal === 'withdrawn';
-    const inUse = accepted.map(statusOf).filter((status) => status && status.refusal !== 'mistake');
-    return inUse.length > 0 && [statusOf(captchaId), ...inUse].every(isIdDown);
+    const find = (id: string) => health.accounts.get(id);
+    const isIdDown = (account: ReturnType<typeof find>) =>
+      account?.status.state === 'outage' || account?.status.refusal === 'withdrawn';
+    const inUse = accepted.map(find).filter((one) => one && (one.isPassing || one.status.refusal !== 'mistake'));
+    return inUse.length > 0 && [find(captchaId), ...inUse].every(isIdDown);
   }
 
   /** Verifies with the key in use, and once more with the other key if the service refuses the signature. Only probes switch the key. */
@@ -158,12 +158,20 @@ export function captchaProbe(captcha: Captcha): Probe {
   };
   const classify = (received: UpstreamResponse, sent: string) => {
     const response = readResponse(received.json);
-    const [key, other] = captcha.keys;
-    // A call switches no key, because a client can provoke its refusal. Probes overlap, and a late one switches nothing back.
-    if (response.kind === 'illegal signature' && other !== undefined && isSignedWith(key, sent))
-      captcha.keys = [other, key];
     const { evidence, reason } = interpret(response, received.status);
-    return { evidence, reason: evidence === 'well' ? '' : reason };
+    const {
+      keys: [key, other],
+      refusedKey,
+    } = captcha;
+    captcha.refusedKey = undefined;
+    if (response.kind !== 'illegal signature' || other === undefined)
+      return { evidence, reason: evidence === 'well' ? '' : reason };
+    const signedWith = isSignedWith(key, sent) ? key : other;
+    captcha.refusedKey = signedWith;
+    // A call switches no key, because a client can provoke its refusal. Probes overlap, and a late one switches nothing back.
+    if (signedWith === key) captcha.keys = [other, key];
+    // Only both keys are a mistake: while they are rotated, the service refuses one of them.
+    return { evidence: refusedKey === undefined || refusedKey === signedWith ? 'inconclusive' : evidence, reason };
   };
   return { ...captcha, body, classify };
 }

@@ -49,8 +49,8 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
   let [endedAt, answeredAt] = [0, 0];
   /** The look-up under way. It stays here after its time-out, so that those who ask later fail at once. */
   let pending: Promise<void> | undefined;
-  /** When each address last failed. */
-  const failures = new Map<string, number>();
+  /** When each address last failed, and when its answer to a probe was unusual, which decides nothing but the order. */
+  const [failures, oddities] = [new Map<string, number>(), new Map<string, number>()];
   const has = (address: string | undefined): boolean => addresses.some((each) => each.address === address);
 
   function start(): Promise<void> {
@@ -60,7 +60,8 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
     const answer = lookup(hostname)
       .then((found) => {
         addresses = found;
-        for (const address of failures.keys()) if (!has(address)) failures.delete(address);
+        for (const times of [failures, oddities])
+          for (const address of times.keys()) if (!has(address)) times.delete(address);
         answeredAt = performance.now();
         if (isFailing) observer?.recovered(hostname);
         isFailing = false;
@@ -77,9 +78,9 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
     });
   }
 
-  const failedAt = ({ address }: LookupAddress) => failures.get(address) ?? Number.NEGATIVE_INFINITY;
-  /** The addresses that have not failed within `LAST_MS`. */
-  const goodOnes = () => addresses.filter((each) => performance.now() - failedAt(each) >= LAST_MS);
+  const lastIn = (times: ReadonlyMap<string, number>, address: string) =>
+    times.get(address) ?? Number.NEGATIVE_INFINITY;
+  const isOver = (at: number) => performance.now() - at >= LAST_MS;
 
   return {
     /**
@@ -87,17 +88,21 @@ function createName(hostname: string, lookup: Lookup, observer: LookupObserver |
      * `turn` begins at another one.
      */
     inOrder(turn = 0): LookupAddress[] {
-      const good = goodOnes();
-      const failed = addresses.filter((each) => !good.includes(each)).sort((a, b) => failedAt(a) - failedAt(b));
+      const badAt = ({ address }: LookupAddress) => Math.max(lastIn(failures, address), lastIn(oddities, address));
+      const good = addresses.filter((each) => isOver(badAt(each)));
+      const bad = addresses.filter((each) => !good.includes(each)).sort((a, b) => badAt(a) - badAt(b));
       const at = turn % Math.max(good.length, 1);
-      return [...good.slice(at), ...good.slice(0, at), ...failed];
+      return [...good.slice(at), ...good.slice(0, at), ...bad];
     },
     /** A connection to this address failed, or a probe on one. */
     recordFailure: (address: string): void => void failures.set(address, performance.now()),
+    /** A probe at this address got an unusual answer: it is the last one to try for a while. */
+    recordOddity: (address: string): void => void oddities.set(address, performance.now()),
     /** Has this address failed since then, on the clock of `performance.now()`? */
     hasFailedSince: (address: string, since: number): boolean => (failures.get(address) ?? 0) > since,
     has,
-    hasGoodOne: (): boolean => goodOnes().length > 0,
+    /** Is there an address that has not failed within `LAST_MS`? */
+    hasGoodOne: (): boolean => addresses.some(({ address }) => isOver(lastIn(failures, address))),
     /**
      * Finds the addresses; undefined if they are known, and refreshed in the background if they are old. Rejects after 1.5 s with
      * ETIMEDOUT. ENOTFOUND is about the name, any other code about this machine.

@@ -8,8 +8,10 @@ import type { UpstreamSettings } from './settings.ts';
 
 /** The interval between trials in an outage or a pause, in ms, as in a circuit breaker. */
 const TRIAL_INTERVAL_MS = 1_000;
-/** How long after a pass a limit does not pause the account, in ms. */
+/** How long after a pass a limit does not pause the account, and a refusal takes no captcha id out of use, in ms. */
 const PASSING_MS = 10_000;
+/** How long a contradicted failure of a probe makes a new outage take one failure more, in ms, and how many of them count. */
+const [DOUBT_MS, MAX_DOUBTS] = [60_000, 8];
 /** The most further trials that immediately follow inconclusive ones. */
 const MORE_TRIALS = 4;
 /** How long a possible outage delays readiness, in ms: longer than most short failures, and short enough for a rollout in an outage. */
@@ -47,6 +49,10 @@ class AccountHealth {
   #nextTrialAt = 0;
   #trialsLeft = MORE_TRIALS;
   #respondedAt = Number.NEGATIVE_INFINITY;
+  /** When a response contradicted a failed probe. Else a client could start probes until two in a row meet one broken backend. */
+  #contradictedAt: readonly number[] = [];
+  /** The failures that the outage which may have begun still needs. */
+  #doubts = 0;
   /** The calls in a row that were refused because of our credentials, and the time of the first one. */
   #refusals = { count: 0, since: 0, areMany: false };
 
@@ -58,6 +64,11 @@ class AccountHealth {
 
   get status(): HealthStatus {
     return this.#status;
+  }
+
+  /** Has there been a pass or an answered probe within the last 10 s? */
+  get isPassing(): boolean {
+    return performance.now() - this.#respondedAt < PASSING_MS;
   }
 
   /** The state in metrics and the log. Calls alone can make it `refused`, because a service may check credentials last. */
@@ -98,6 +109,8 @@ class AccountHealth {
   recordResponse(): void {
     this.#pausedUntil = 0;
     this.#respondedAt = performance.now();
+    if (this.#status.pending === 'failed' && this.#status.state !== 'outage')
+      this.#contradictedAt = [...this.#contradictedAt, this.#respondedAt].slice(-MAX_DOUBTS);
     if (this.#status.state !== 'well' || this.#status.pending) this.#change('well');
   }
 
@@ -106,9 +119,14 @@ class AccountHealth {
     if (this.#respondedAt >= sentAt) return;
     const now = performance.now();
     // If calls pass, the limit applies to something else, such as failures, of which each probe is one.
-    if (retryAfterMs > 0 && now - this.#respondedAt >= PASSING_MS) {
+    if (retryAfterMs > 0 && !this.isPassing) {
       if (now >= this.#pausedUntil) this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterMs);
+    }
+    const isRepeated = this.#status.pending === 'failed' && this.#status.state !== 'outage';
+    if (evidence === 'failed') {
+      if (!isRepeated) this.#doubts = this.#contradictedAt.filter((at) => now - at < DOUBT_MS).length;
+      else if (this.#doubts-- > 0) return;
     }
     this.#change(evidence, reason);
   }

@@ -152,6 +152,10 @@ export function openPool(origin: string, dns: DnsCache, options: PoolOptions = {
     /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
     post: ({ path, headers }: Account, body: string, signal: AbortSignal, shared?: ResponseBytes) =>
       new PendingRequest(carrier, { method: 'POST', path, headers, body }, signal, shared),
+    /** After a probe with an unusual answer: its address is the last one to try for a minute. */
+    demote: (): void => {
+      if (name && lastAddress !== undefined) name.recordOddity(lastAddress);
+    },
     /**
      * After a probe that failed: its address is the last one to try for a minute. Asks the name again. Resolves with whether the service
      * is at fault: the name still leads there, and no other address may work.

@@ -72,6 +72,7 @@ export async function sendProbe(
     const { evidence, reason } = probe.classify(response, body);
     // No client can provoke this response.
     if (evidence === 'answered') return { evidence: 'well', reason: '' };
+    if (evidence !== 'well') pool.demote();
     return { ...(await resultOf({ evidence, reason })), retryAfterMs: response.retryAfterMs };
   } catch (error) {
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };

@@ -126,8 +126,12 @@ test('a probe whose signature is refused makes the next one sign with the other 
   };
   const refused = { status: 200, json: { ...FAIL, reason: 'illegal sign_token' } };
   const [first, second] = [one.body(), one.body()];
-  expect(one.classify(refused, first)).toMatchObject({ evidence: 'refused' });
+  expect(one.classify(refused, first)).toMatchObject({ evidence: 'inconclusive' });
   const third = one.body();
-  one.classify(refused, second);
+  expect(one.classify(refused, second)).toMatchObject({ evidence: 'inconclusive' });
   expect([first, second, third, one.body()].map(keyOf)).toEqual(['old', 'old', 'new', 'new']);
+  // Both are a mistake, unless something else was answered in between.
+  expect(one.classify(refused, third)).toMatchObject({ evidence: 'refused' });
+  one.classify({ status: 200, json: FAIL }, one.body());
+  expect(one.classify(refused, one.body())).toMatchObject({ evidence: 'inconclusive' });
 });

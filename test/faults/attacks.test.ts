@@ -104,6 +104,20 @@ describe.concurrent('an outage of one captcha id', UNLESS_LATE, () => {
     expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
   });
 
+  test('a bot proceeds with no captcha id while another one has passes, though a probe says that its key is refused', async (context) => {
+    const { first, second, app } = await startTwo(context);
+    first.fail(unavailable);
+    await untilDown(app, () => verify(app));
+    const input = { captchaId: SECOND, lotNumber: 'person-of-the-second' };
+    expect(await verify(app, input)).toMatchObject({ __typename: 'CaptchaPassed' });
+    second.behave(unavailable, answer(200, JSON.stringify({ ...FAIL, reason: 'illegal sign_token' })));
+    await until(async () => {
+      await verify(app, input);
+      return app.logged().includes(`"account":"${SECOND}","health":"refused"`);
+    });
+    expect(proceeded(await flood(30, 10, () => verify(app, TO_BOTH)))).toBe(0);
+  });
+
   test('a bot proceeds with no captcha id before another one is known, which is well but slow', async (context) => {
     const late: Behaviour = (exchange) => void setTimeout(answersProbes, 900, exchange);
     const { first, app } = await startTwo(context, 20_000, { upstreamCheck: 'off' }, late);

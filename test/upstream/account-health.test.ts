@@ -42,6 +42,20 @@ describe.concurrent('an outage', () => {
     expect(() => health.admit('a')).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
 
+  test('an outage takes one failed probe more for each that an answer has contradicted within a minute', async ({
+    expect,
+  }) => {
+    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, well, down, well, down));
+    for (const sent of [2, 4]) {
+      health.requestProbe('a');
+      await expect.poll(stateIs).toBe('well');
+      await expect.poll(() => sentAt.length).toBe(sent);
+    }
+    health.requestProbe('a');
+    await expect.poll(() => changes.at(-1)).toBe('outage: HTTP status 503');
+    expect(sentAt.length).toBeGreaterThanOrEqual(4 + 2 + 2);
+  });
+
   test('an outage goes on while a lag of our own delays every probe', async ({ expect }) => {
     let [lagMs, stepMs] = [0, 0];
     const totalLagMs = () => {

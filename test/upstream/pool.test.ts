@@ -57,6 +57,7 @@ test.each<[string, Behaviour]>([
   ['leaves requests unanswered', hang],
   ['closes connections instead of an answer', closeConnection],
   ['answers 503 for a service that is not there', answer(503, '<h1>503</h1>')],
+  ['answers 404 for everything', answer(404, '<h1>404</h1>')],
 ])('an address that %s is the last one as soon as a probe shows it, whatever calls show', async (_what, behave) => {
   const broken = await start(behave);
   const healthy = await untilEnd(startHostile(good, { at: [broken.port, '127.0.0.2'] }));
