@@ -156,6 +156,8 @@ describe.concurrent('a whole outage', UNLESS_LATE, () => {
     const upstreamCheck = before === unknown ? 'first' : 'all';
     const config = { ...ATTESTING, upstreamCheck, captchaUrlNA: other.url } as const;
     const { upstream, app } = await startBoth(context, serves, LONG, config);
+    // On a busy machine those of the first id use up the first ten.
+    if (before !== unknown) await verify(app, { captchaId: SECOND, lotNumber: 'person-of-the-second' });
     upstream.fail(unavailable);
     other.fail(now);
     expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
