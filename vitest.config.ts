@@ -32,8 +32,8 @@ export default defineConfig({
   ...shared,
   test: {
     ...shared.test,
-    // Many tests wait, for a deadline or for the next probe: four files more than there are cores.
-    maxWorkers: availableParallelism() + 4,
+    // Many tests wait, for a deadline or for the next probe: two files more than there are cores.
+    maxWorkers: availableParallelism() + 2,
     projects: [
       {
         extends: true,

