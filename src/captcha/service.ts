@@ -65,7 +65,7 @@ export function openCaptchaService({ settings, shared, registry, callers }: Star
 
   /**
    * True if this captcha id and every other id in use that the audience accepts are down. Otherwise a bot could pick one that is
-   * down. An id is in use unless the service refuses it because of our mistake, and nothing has passed for 10 s. An id that it has
+   * down. An id is in use, except one that is refused because of our mistake and has had no pass for 10 s. An id that it has
    * deleted or paused, or no longer knows, as our own probe has confirmed, is down.
    */
   function isDown(captchaId: string, audience: Audience): boolean {

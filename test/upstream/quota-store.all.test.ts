@@ -24,8 +24,7 @@ type Store = Awaited<ReturnType<typeof startStore>>;
 
 async function startStore(settings: Readonly<Record<string, string>> = {}) {
   const redis = await untilEnd(startRedis(settings));
-  const client = new Redis(redis.url);
-  client.on('error', () => {});
+  const client = new Redis(redis.url).on('error', () => {});
   onTestFinished(() => client.disconnect());
   const command = (line: string) => client.call(...(line.split(' ') as [string, ...string[]]));
   return { ...redis, client, command, relay: await startRelay(Number(new URL(redis.url).port)) };
